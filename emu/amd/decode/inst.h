@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A decoded AMD instruction: plain data that the executors, the translator and the disassembler read. Everything an
+// executor needs is resolved here (operand widths, constants, implicit operands, half selection, DPP); nothing here
+// refers back to the bytes or to a table. It never holds machine state.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "emu/amd/isa/opcode.h"
+
+namespace understudy::emu::amd {
+
+// Scalar registers are numbered by their operand encoding (RDNA3/4).
+inline constexpr uint16_t kRegVccLo = 106, kRegVccHi = 107, kRegTtmp0 = 108, kRegNull = 124, kRegM0 = 125,
+                          kRegExecLo = 126, kRegExecHi = 127;
+
+struct Operand {
+  enum class Kind : uint8_t {
+    kNone,         // absent (e.g. FLAT without saddr, a store's destination)
+    kSgpr,         // reg = 0..127: s0-s105, 106/107 VCC, 108-123 TTMP, 124 NULL (reads 0, writes nothing), 125 M0, 126/127 EXEC
+    kVgpr,         // reg = 0..255
+    kAgpr,         // reg = 0..255 (CDNA)
+    kInlineInt,    // imm: the integer -16..64, sign-extended to 64 bits
+    kInlineFloat,  // imm: 0.5 1 2 4, their negatives and 1/(2*pi) as a bit pattern that suits `type` (below)
+    kLiteral,      // imm: the 32-bit literal, widened to `type`; lit32 in Inst has the raw word
+    kScc,          // src_scc
+    kVccz,         // src_vccz
+    kExecz,        // src_execz
+    kLdsDirect,    // src_lds_direct (not on RDNA3 and later)
+    kSharedBase,   // apertures: src_shared_base/limit, src_private_base/limit
+    kSharedLimit,
+    kPrivateBase,
+    kPrivateLimit,
+    kPopsExitingWaveId,
+  };
+
+  Kind kind = Kind::kNone;
+  DataType type = DataType::NONE;
+  // Consecutive 32-bit registers read or written, 1..16. A lane mask (type M64) says 2; a wave32 uses one of them.
+  uint8_t dwords = 0;
+  // True where the assembly text does not name it: tied accumulators (FMAC), VCC of e32 carries, EXEC of v_cmpx.
+  bool implicit = false;
+  uint16_t reg = 0;
+  uint16_t bits = 0;  // operand width in bits, as the ISA tables state (16 for f16, 24 for i24, 64, 128...)
+  // Constants. kInlineFloat: 16-bit and packed-16 float types get the f16 (bf16) pattern in bits 15:0 with zero above,
+  // 64-bit types (integer ones too) the f64 pattern, all others (16-bit integers too) the f32 pattern. kLiteral:
+  // F64 = literal << 32, I64 = sign-extended, everything else zero-extended.
+  uint64_t imm = 0;
+
+  bool is_sgpr() const { return kind == Kind::kSgpr; }
+  bool is_vgpr() const { return kind == Kind::kVgpr; }
+  bool is_const() const {
+    return kind == Kind::kInlineInt || kind == Kind::kInlineFloat || kind == Kind::kLiteral;
+  }
+};
+
+struct DppInfo {
+  enum class Kind : uint8_t { kNone, kDpp16, kDpp8 };
+  Kind kind = Kind::kNone;
+  uint8_t row_mask = 0xf, bank_mask = 0xf;
+  bool bound_ctrl = false;      // BC: an invalid source lane reads 0 (else the lane is not written)
+  bool fetch_inactive = false;  // FI: source lanes outside EXEC are read
+  uint16_t ctrl = 0;            // DPP16: DPP_CTRL (quad_perm, row_shl...)
+  uint8_t lane_sel[8] = {};     // DPP8
+};
+
+// Operand positions, fixed per encoding so that executors index them directly:
+//   SOP1/SOP2/SOPC  dst[0]=sdst, src[0..1]=ssrc0/1. SCC is never an operand. SOPK: see simm; dst[0]=sdst when written,
+//                   src[0]=sdst when read (s_cmpk_*, s_addk, s_mulk, s_cmovk, s_setreg, s_waitcnt_*cnt).
+//   SMEM            dst[0]=sdata, src[0]=sbase (2 or 4 dwords), src[1]=soffset or kNone; offset (signed 21 bits).
+//   VOP1/2/3/3P/C   dst[0]=vdst (VOPC: VCC, EXEC or the e64 SGPR mask), dst[1]=carry-out mask (VOP3SD, *_co_ci_u32 e32),
+//                   src[0..2]; implicit ones follow the named ones: FMAC/DOT2ACC/PK_FMAC e32+e64 src[2]=vdst;
+//                   V_CNDMASK e32 and carry-in e32 src[2]=VCC; V_DIV_FMAS src[3]=VCC; V_SWAP dst[1]=src0, src[1]=vdst.
+//                   V_FMAMK: src = {src0, literal, vsrc1}; V_FMAAK: src = {src0, vsrc1, literal}: both are fma(src0,src1,src2).
+//   VOPD            X half: dst[0], src[0..2]; Y half: op_y, dst[1], src[3..5]; both halves read all their sources
+//                   before either writes. VopdHalf() gives a half as a VOP2-shaped Inst.
+//   VINTERP         dst[0], src[0..2]; wait_exp. LDSDIR: dst[0], attr, attr_chan, wait_vdst.
+//   DS              src[0]=addr, src[1]=data0, src[2]=data1 (kNone where unused), dst[0]=vdst (kNone without return);
+//                   offset0/offset1, offset = the 16-bit offset1:offset0.
+//   FLAT/GLOBAL/SCRATCH  src[0]=vaddr (64 bits; 32 with saddr; kNone: scratch without vaddr), src[1]=vdata or kNone,
+//                   src[2]=saddr or kNone; dst[0]=vdst: loads, and atomics with glc; else kNone. offset is signed.
+//   MUBUF/MTBUF     src[0]=vaddr (kNone without offen/idxen; 2 dwords with both: index then offset), src[1]=srsrc,
+//                   src[2]=soffset, src[3]=vdata (stores, atomics); dst[0]=vdata (loads, atomics with glc); offset.
+//   MIMG            src[0]=vaddr, src[1]=srsrc, src[2]=ssamp or kNone, src[3]=vdata (stores, atomics), dst[0] as above;
+//                   with nsa, nsa_vaddr[] holds address registers 1..4.
+//   EXP             src[0..3]=vsrc0..3 (kNone where `exp_en` is clear).
+struct Inst {
+  Opcode op = Opcode::kCount;
+  Opcode op_y = Opcode::kCount;  // VOPD only
+  Encoding enc = Encoding::kCount;
+  Isa isa = Isa::kRdna3;
+  uint8_t size = 0;  // bytes: 4, 8, 12 or 16 (image NSA with more than a word)
+  uint8_t n_dst = 0, n_src = 0, n_src_y = 0;
+  Operand dst[2];
+  Operand src[6];
+
+  // Modifiers, bit i = source i. A 16-bit VGPR operand reads (op_sel bit set: hi, else lo) half of its register: e32
+  // encodings put that choice into bit 7 of the register field and arrive here the same way. op_sel bit 3 = destination.
+  uint8_t neg = 0, abs = 0;  // VOP3P: neg = neg_lo. v_fma_mix*: neg and abs as in VOP3 (encoded in neg_lo/neg_hi).
+  uint8_t neg_hi = 0;        // VOP3P except v_fma_mix*
+  uint8_t op_sel = 0, op_sel_hi = 0;
+  uint8_t omod = 0;  // 0 none, 1 *2, 2 *4, 3 /2
+  bool clamp = false;
+  DppInfo dpp;
+
+  bool has_literal = false;
+  uint32_t lit32 = 0;  // the raw literal word
+
+  int32_t simm = 0;    // SOPP/SOPK simm16, sign-extended; branches: dwords from the next instruction
+  int32_t offset = 0;  // memory instructions, bytes
+  uint8_t offset0 = 0, offset1 = 0;
+  // Cache and addressing bits.
+  bool glc = false, dlc = false, slc = false, gds = false, tfe = false, lwe = false, offen = false, idxen = false,
+       sve = false;
+  bool r128 = false, a16 = false, d16 = false, unorm = false, nsa = false;
+  uint8_t dmask = 0, dim = 0, format = 0;
+  uint8_t nsa_vaddr[4] = {}, n_nsa = 0;
+  uint8_t exp_en = 0, exp_target = 0;
+  bool exp_done = false, exp_row = false;
+  uint8_t wait_exp = 0, wait_vdst = 0, attr = 0, attr_chan = 0;
+
+  bool has_e64_suffix = false, has_e32_suffix = false;  // the mnemonic exists in both encodings: text only
+};
+
+// Decodes the instruction at `bytes`, of which `n` may be read. Never reads past `n`, never allocates on success.
+// Errors (absl::StatusCode): kOutOfRange - the instruction needs more bytes than n (message: how many);
+// kInvalidArgument - no such encoding, opcode, layout or operand (message: which, with value);
+// kUnimplemented - a generation without a decoder.
+absl::StatusOr<Inst> Decode(Isa isa, const uint8_t* bytes, size_t n);
+
+// Same, into *out (left in an unspecified state on error). Decodes about 10 million instructions a second.
+absl::Status DecodeInto(Isa isa, const uint8_t* bytes, size_t n, Inst* out);
+
+// Half X (0) or Y (1) of a VOPD pair as an instruction of its own (enc stays VOPD, size is the pair's).
+Inst VopdHalf(const Inst& inst, int half);
+
+}  // namespace understudy::emu::amd
