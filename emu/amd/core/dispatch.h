@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Runs one compute dispatch, given the registers that the command processor would have programmed.
+// Used by the mock command processor, the conformance runner and benchmarks. Deterministic: the same
+// registers and memory give the same run. It never touches host memory outside its AddressSpace.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "emu/amd/core/wave_state.h"
+#include "emu/memory/address_space.h"
+
+namespace understudy::emu::amd {
+
+enum class Isa : uint8_t;
+class ProgramCache;
+
+// COMPUTE_* registers by their hardware layout (GC 11 register headers).
+struct DispatchRegs {
+  uint64_t pgm_addr = 0;  // byte address (COMPUTE_PGM_HI:LO << 8)
+  uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
+  uint32_t user_data[16] = {};
+  uint32_t num_thread[3] = {1, 1, 1};  // bits 15:0 full, 31:16 partial
+  // Workgroups, or work-items with USE_THREAD_DIMENSIONS; an end bound when `start` is in use.
+  uint32_t dim[3] = {1, 1, 1};
+  uint32_t start[3] = {0, 0, 0};
+  uint32_t initiator = 0;  // kPartialTgEn, kForceStartAt000, kUseThreadDimensions, kCsW32En
+  uint64_t scratch_base = 0;  // byte address (COMPUTE_DISPATCH_SCRATCH_BASE << 8)
+  uint32_t tmpring_size = 0;  // WAVES 11:0, WAVESIZE 26:12 in 256-byte units
+};
+constexpr uint32_t kPartialTgEn = 1u << 1;
+constexpr uint32_t kForceStartAt000 = 1u << 2;
+constexpr uint32_t kUseThreadDimensions = 1u << 5;
+constexpr uint32_t kCsW32En = 1u << 15;
+
+struct WaveFault {
+  FaultKind kind = FaultKind::kNone;
+  uint64_t pc = 0;
+  std::string text;  // disassembly of the instruction at pc, where it decodes
+  int workgroup[3] = {0, 0, 0};
+  int wave = 0;   // in its workgroup
+  int lane = -1;  // -1: not one lane
+  uint64_t exec = 0;
+  MemoryFault memory;  // for kMemory
+  std::string message;  // one sentence with all of the above
+};
+
+class Dispatch {
+ public:
+  struct Options {
+    uint32_t max_lds_bytes = 65536;
+    // LDS beyond what rsrc2 asks for (it counts 512-byte blocks): 0, or the exact size for per-byte bounds.
+    uint32_t exact_lds_bytes = 0;
+    uint32_t vgpr_fill = 0;  // registers that the hardware leaves undefined start with this
+    uint64_t instruction_budget = uint64_t{1} << 40;  // wave instructions before the dispatch is a hang
+    // SH_MEM_BASES as the kernel driver programs them (kfd_flat_memory.c).
+    uint64_t shared_aperture = uint64_t{1} << 48;
+    uint64_t private_aperture = uint64_t{2} << 48;
+    uint32_t max_resident_workgroups = 64;
+    // Decoded programs, shared between dispatches; the dispatch makes its own when null.
+    ProgramCache* program_cache = nullptr;
+  };
+  enum class State : uint8_t { kRunning, kDone, kFault };
+  struct Stats {
+    uint64_t wave_instructions = 0, waves = 0, workgroups = 0;  // executed; started; finished
+  };
+
+  Dispatch(Isa isa, const DispatchRegs& regs, AddressSpace* memory, const Options& options);
+  ~Dispatch();
+  Dispatch(const Dispatch&) = delete;
+  Dispatch& operator=(const Dispatch&) = delete;
+
+  // Runs at most `max_instructions` wave instructions. After kFault the dispatch stays dead.
+  State Step(uint64_t max_instructions);
+  State state() const;
+  const WaveFault& fault() const;
+  const Stats& stats() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace understudy::emu::amd

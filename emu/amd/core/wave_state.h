@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The architectural state of one wave, and the type of the function that executes one decoded
+// instruction on it. Semantics read and write this; the dispatch loop in dispatch.h owns it. It holds no
+// pointers to freed memory between instructions and allocates nothing while a wave runs.
+
+#include <cstdint>
+#include <string>
+
+#include "emu/memory/address_space.h"
+
+namespace understudy::emu::amd {
+
+struct Inst;
+
+enum class FaultKind : uint8_t {
+#define WAVE_FAULT(name, text) name,
+#include "emu/amd/core/fault_kinds.inc"
+};
+const char* FaultKindName(FaultKind kind);
+
+// Scalar registers by their operand encoding (RDNA3 ISA, "Scalar ALU operands").
+constexpr int kSgprCount = 106;
+constexpr int kVccLo = 106, kVccHi = 107;
+constexpr int kTtmp0 = 108;
+constexpr int kNull = 124;
+constexpr int kM0 = 125;
+constexpr int kExecLo = 126, kExecHi = 127;
+
+// MODE register fields (RDNA3 ISA, "MODE register").
+constexpr uint32_t kModeRoundF32Shift = 0, kModeRoundF16F64Shift = 2;    // 0 nearest even, 1 up, 2 down, 3 to zero
+constexpr uint32_t kModeDenormF32Shift = 4, kModeDenormF16F64Shift = 6;  // bit 0: keep inputs, bit 1: keep outputs
+constexpr uint32_t kModeDx10Clamp = 1u << 8;
+constexpr uint32_t kModeIeee = 1u << 9;
+constexpr uint32_t kModeFp16Ovfl = 1u << 23;
+
+// What the dispatch loop does after an instruction.
+enum class ExecResult : uint8_t {
+  kNext,     // pc advances by the instruction's size
+  kBranch,   // the instruction has set pc
+  kBarrier,  // pc advances; the wave waits for its workgroup
+  kEnd,      // the wave is done
+  kYield,    // pc advances; another wave may run (s_sleep)
+  kFault,    // fault says why; pc stays at the instruction
+};
+
+// Filled by the semantics that return kFault.
+struct PendingFault {
+  FaultKind kind = FaultKind::kNone;
+  int lane = -1;  // the first lane concerned, or -1 for the whole wave
+  MemoryFault memory;
+  std::string message;
+};
+
+struct WaveState {
+  // Indexed by operand encoding: s0-s105, VCC 106/107, TTMP 108-123, NULL 124 (stays 0), M0 125, EXEC 126/127.
+  alignas(64) uint32_t sgpr[128];
+  uint64_t pc;  // of the instruction being executed
+  bool scc;
+  uint32_t mode, status, trapsts;
+
+  int wave_size;       // 32 or 64
+  uint64_t lane_mask;  // wave_size ones
+  uint32_t num_vgprs;  // allocated to this wave; the storage behind `vgpr` always holds 256
+  uint32_t* vgpr;      // [register * wave_size + lane], 64-byte aligned
+
+  uint8_t* lds;        // of the workgroup
+  uint32_t lds_bytes;  // accesses beyond are out of range, per byte
+
+  AddressSpace* mem;
+  // Private memory of this wave: dword d of lane l is at scratch_base + (d * wave_size + l) * 4.
+  uint64_t scratch_base;
+  uint32_t scratch_bytes_per_lane;
+  // Flat addresses in [aperture, aperture + 4 GiB) are LDS and private memory.
+  uint64_t shared_aperture, private_aperture;
+
+  uint32_t workgroup[3];
+  int wave_in_group, waves_in_group;
+  uint32_t wave_slot;  // unique among resident waves
+  uint64_t clock;      // advances with every instruction of the dispatch; s_memtime and SHADER_CYCLES
+
+  PendingFault* fault;
+
+  uint64_t exec() const { return (sgpr[kExecLo] | uint64_t{sgpr[kExecHi]} << 32) & lane_mask; }
+  uint64_t vcc() const { return (sgpr[kVccLo] | uint64_t{sgpr[kVccHi]} << 32) & lane_mask; }
+  // In wave32 the high halves are ordinary storage and stay untouched.
+  void set_exec(uint64_t mask) { SetMask(kExecLo, mask); }
+  void set_vcc(uint64_t mask) { SetMask(kVccLo, mask); }
+  void SetMask(int reg, uint64_t mask) {
+    sgpr[reg] = static_cast<uint32_t>(mask);
+    if (wave_size == 64 && reg + 1 < 128) sgpr[reg + 1] = static_cast<uint32_t>(mask >> 32);
+    sgpr[kNull] = 0;
+  }
+  // A wave mask held in the scalar register (pair) `reg`.
+  uint64_t Mask(int reg) const {
+    return wave_size == 64 && reg + 1 < 128 && reg != kNull ? sgpr[reg] | uint64_t{sgpr[reg + 1]} << 32 : sgpr[reg];
+  }
+  uint32_t* Vgpr(int reg) { return vgpr + static_cast<size_t>(reg) * wave_size; }
+  const uint32_t* Vgpr(int reg) const { return vgpr + static_cast<size_t>(reg) * wave_size; }
+};
+
+// Executes one instruction for all lanes. The lane loop is inside.
+using ExecFn = ExecResult (*)(const Inst&, WaveState&);
+
+// Records the fault and returns kFault, for use as `return Refuse(...)` in semantics.
+ExecResult RaiseFault(WaveState& wave, FaultKind kind, int lane, std::string message);
+ExecResult RaiseMemoryFault(WaveState& wave, uint64_t address, uint64_t size, Access access, int lane);
+ExecResult RaiseMisaligned(WaveState& wave, uint64_t address, uint64_t size, Access access, int lane);
+
+}  // namespace understudy::emu::amd

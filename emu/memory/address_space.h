@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// GPU virtual addresses to host memory, with permissions: what waves, copy engines and packet processors
+// access memory through. A miss is a modelled fault that names its cause and the nearest allocation,
+// never a host crash. It owns no backing memory and is not thread-safe: its user serialises.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace understudy::emu {
+
+enum class Perm : uint8_t { kNone = 0, kRead = 1, kWrite = 2, kReadWrite = 3, kExec = 4, kReadExec = 5, kAll = 7 };
+constexpr Perm operator|(Perm a, Perm b) { return static_cast<Perm>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b)); }
+constexpr bool Allows(Perm perm, Perm wanted) {
+  return (static_cast<uint8_t>(perm) & static_cast<uint8_t>(wanted)) == static_cast<uint8_t>(wanted);
+}
+
+// What an access needs. An atomic reads and writes.
+enum class Access : uint8_t { kRead = 1, kWrite = 2, kAtomic = 3, kExecute = 4 };
+const char* AccessName(Access access);
+
+enum class MemoryFaultKind : uint8_t {
+#define MEMORY_FAULT(name, text) name,
+#include "emu/memory/fault_kinds.inc"
+};
+const char* MemoryFaultKindName(MemoryFaultKind kind);
+
+// Everything a person needs to find a wrong pointer.
+struct MemoryFault {
+  MemoryFaultKind kind = MemoryFaultKind::kNone;
+  Access access = Access::kRead;
+  uint64_t address = 0;  // the first byte that could not be accessed
+  uint64_t size = 0;     // of the access
+  // Nearest live allocation, if any. Unless `inside` it, `distance` is how far the address lies past its
+  // end (0 is the first byte after it) or, negative, before its start.
+  bool has_nearest = false, inside = false;
+  std::string nearest_label;
+  uint64_t nearest_base = 0, nearest_size = 0;
+  int64_t distance = 0;
+  // The allocation that held `address` until it was freed, if that was recent.
+  bool was_freed = false;
+  std::string freed_label;
+  uint64_t freed_base = 0, freed_size = 0;
+
+  // "write of 4 bytes at 0x7f0000001000: unmapped; 16 bytes past the end of 'out' [0x.., 0x..)".
+  std::string Message() const;
+};
+
+class AddressSpace {
+ public:
+  struct Region {
+    uint64_t begin = 0, end = 0;  // [begin, end)
+    uint8_t* host = nullptr;      // of `begin`
+    Perm perm = Perm::kNone;
+    uint64_t allocation_base = 0, allocation_size = 0;  // as mapped, before Protect or a partial Unmap split it
+    std::string label;
+  };
+
+  // Maps [va, va + size) to `host`, which must outlive the mapping. InvalidArgument for an empty or
+  // wrapping range, AlreadyExists (naming the other allocation) where it overlaps a mapping.
+  absl::Status Map(uint64_t va, uint64_t size, uint8_t* host, Perm perm, std::string label);
+  // Removes what is mapped in the range (splitting mappings at its ends) and remembers it as freed.
+  // NotFound when nothing in the range was mapped.
+  absl::Status Unmap(uint64_t va, uint64_t size);
+  // Changes permissions of the range, all of which must be mapped.
+  absl::Status Protect(uint64_t va, uint64_t size, Perm perm);
+
+  // The host address of [va, va + size) when one region holds it all and allows the access, else nullptr.
+  uint8_t* Translate(uint64_t va, uint64_t size, Access access) {
+    const Region* region = Find(va, size);
+    if (region == nullptr || !Allows(region->perm, static_cast<Perm>(access))) return nullptr;
+    return region->host + (va - region->begin);
+  }
+
+  // Copies across adjacent mappings. False (and nothing copied) when any byte may not be accessed.
+  bool Read(uint64_t va, void* out, uint64_t size, Access access = Access::kRead);
+  bool Write(uint64_t va, const void* data, uint64_t size);
+
+  // Why an access fails, or kind kNone if it does not.
+  MemoryFault Explain(uint64_t va, uint64_t size, Access access) const;
+
+  // Counts changes of the map, so that caches of translated addresses can tell when to drop.
+  uint64_t generation() const { return generation_; }
+  const std::vector<Region>& regions() const { return regions_; }
+
+ private:
+  // A few recently hit regions, direct-mapped by address: kernels walk several buffers at once.
+  static constexpr int kCacheBits = 3;
+  struct CacheEntry {
+    uint64_t begin = 1, end = 0;
+    const Region* region = nullptr;
+  };
+
+  const Region* Find(uint64_t va, uint64_t size) {
+    CacheEntry& entry = cache_[((va >> 16) ^ (va >> 24)) & ((1 << kCacheBits) - 1)];
+    if (va >= entry.begin && va < entry.end && size <= entry.end - va) return entry.region;
+    return FindSlow(va, size, entry);
+  }
+  const Region* FindSlow(uint64_t va, uint64_t size, CacheEntry& entry);
+  // Index of the first region that ends after `va`.
+  size_t LowerBound(uint64_t va) const;
+  void SplitAt(uint64_t va);
+  void Changed();
+  template <class Fn>
+  bool Walk(uint64_t va, uint64_t size, Access access, Fn&& fn);
+
+  std::vector<Region> regions_;  // sorted, disjoint
+  std::deque<Region> freed_;     // most recent first
+  std::array<CacheEntry, 1 << kCacheBits> cache_;
+  uint64_t generation_ = 0;
+};
+
+}  // namespace understudy::emu
