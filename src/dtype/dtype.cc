@@ -111,6 +111,8 @@ DType Promote(DType a, DType b) {
     if (y.IsVoid()) return x;
     if (x.IsFloat() != y.IsFloat()) return x.IsFloat() ? x : y;
     if (x.IsFloat()) {
+      const bool has_bf16 = x == dtypes::kBFloat16 || y == dtypes::kBFloat16;
+      if (has_bf16 && x.BitWidth() + y.BitWidth() == 24) return dtypes::kFloat32;
       if (x.BitWidth() != y.BitWidth()) return x.BitWidth() > y.BitWidth() ? x : y;
       return x.BitWidth() == 8 ? dtypes::kFloat16 : dtypes::kFloat32;
     }

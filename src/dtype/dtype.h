@@ -74,8 +74,8 @@ const FloatFormat& FormatOf(DType t);
 
 // The smallest type to which both convert, as PyTorch promotes: bool < unsigned < signed < float, the wider of
 // two of a kind; a signed and an unsigned integer meet in the next wider signed type (u64 with signed: f32's
-// place is taken by i64, as wrapping is defined); two different 8-bit floats meet in f16 (NaN and range differ),
-// f16 with bf16 in f32; an integer with a float gives that float. Commutative, associative and idempotent.
+// place is taken by i64, as wrapping is defined); two different 8-bit floats meet in f16 (which holds every
+// value of each), so bf16 meets f16 and the 8-bit floats in f32 (anything lower would not be associative); an integer with a float gives that float. Commutative, associative and idempotent.
 DType Promote(DType a, DType b);
 
 // The type in which SUM and PROD accumulate and answer: bool and integers narrower than 64 bits give i64 (signed,
