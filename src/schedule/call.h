@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Stage "call": tensor values become a graph with declared storage. Every value that escapes gets a BUFFER, every
+// BUFFER becomes a PARAM position, and what remains is a structure that two graphs of equal form share: the key of
+// the schedule cache. The engine makes a call, runs its schedule with `buffers` bound, then commits it.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "src/uop/uop.h"
+
+namespace understudy {
+
+// Remembers which BUFFER holds the value of a node that has been computed, so that graphs built earlier over the
+// same node read the buffer instead of computing it again. Holds no node and no storage alive.
+class RealizedValues {
+ public:
+  // A BUFFER (1-D) that holds `value`'s elements in row-major order; null when unknown or gone.
+  UOpRef Find(const UOpRef& value) const;
+  void Remember(const UOpRef& value, const UOpRef& buffer);
+  size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    uint64_t buffer_id;
+    std::string device;
+    int64_t size;
+    std::weak_ptr<StorageSlot> slot;
+  };
+  absl::flat_hash_map<uint64_t, Entry> entries_;  // node id -> its buffer
+  size_t sweep_at_ = 1024;
+};
+
+// What to realise: a tensor-level value, and the device that takes it when the value itself names none (constants).
+struct OutputRequest {
+  UOpRef value;
+  std::string device;
+};
+
+struct Call {
+  // SINK(STORE(PARAM p, value), ...) over PARAMs only; one STORE a distinct stored value.
+  UOpRef sink;
+  // Position -> BUFFER node. Those in `outputs` need storage before the run; all others must have it.
+  std::vector<UOpRef> buffers;
+  // Position -> device name; with `sink` the key of the schedule cache.
+  std::vector<std::string> devices;
+  // Positions written by the call.
+  std::vector<int> outputs;
+  // For each request, what its value is after the run: a view (RESHAPE ...) of a BUFFER, or the request's own value when
+  // it needs no storage (a constant, or storage that it already has).
+  std::vector<UOpRef> results;
+  // In-place assignments: after the run, `from`'s storage moves to `to` (a new BUFFER identity for the new
+  // contents), so that a graph that still names the old contents is refused and never reads the new ones silently.
+  struct Overwrite {
+    UOpRef from, to;
+  };
+  std::vector<Overwrite> overwrites;
+  // Value nodes and the buffers that hold them after the run, for RealizedValues.
+  std::vector<std::pair<UOpRef, UOpRef>> realized;
+};
+
+// Errors (InvalidArgument): operands on several devices without a COPY, a buffer that has no storage or was
+// overwritten, two unordered assignments to one buffer (both are named).
+absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const RealizedValues* realized = nullptr);
+
+// After a successful run: moves overwritten storage and remembers the computed values.
+void CommitCall(const Call& call, RealizedValues* realized);
+
+// True when the slot's contents were overwritten by a later assignment (the mark CommitCall leaves behind).
+bool IsOverwritten(const StorageSlot& slot);
+
+}  // namespace understudy

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Stage "schedule": a call becomes kernels and copies in order. Decides which values are stored, fuses elementwise
+// work into reductions, turns movement ops into index arithmetic and packs temporaries into one arena a device.
+// The engine caches the result by structure and runs it; nothing here knows a device but by its name as a label.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "src/dtype/dtype.h"
+#include "src/schedule/call.h"
+#include "src/uop/uop.h"
+
+namespace understudy {
+
+// Slots name storage: 0 .. num_params-1 are the call's buffers, num_params + t is temporary t.
+struct ScheduleItem {
+  enum class Kind { kKernel, kCopy };
+  Kind kind = Kind::kKernel;
+  // kKernel: SINK[KernelArg](STORE(INDEX(PARAM k, idx), value, ranges...)). Equal structure is the same node, so
+  // this is the key of the program cache.
+  UOpRef kernel;
+  // kKernel: PARAM position -> slot. kCopy: {destination, source}, whole slots of equal byte size.
+  std::vector<int> slots;
+  // The device that runs the kernel, or the destination of the copy.
+  std::string device;
+};
+
+// A temporary lives at [offset, offset + bytes) of its device's arena from item first_use to item last_use.
+struct Temporary {
+  DType dtype;
+  int64_t size = 0;  // elements
+  std::string device;
+  int64_t bytes = 0;
+  int64_t offset = 0;
+  int first_use = 0, last_use = 0;
+};
+
+struct Schedule {
+  int num_params = 0;
+  std::vector<ScheduleItem> items;
+  std::vector<Temporary> temporaries;
+  // Bytes of arena that the temporaries need, by device: the peak, after reuse.
+  std::map<std::string, int64_t> arena_bytes;
+};
+
+// The schedule of a call's structure. Deterministic. Items are in an order that respects every read and write.
+absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices);
+inline absl::StatusOr<Schedule> MakeSchedule(const Call& call) { return MakeSchedule(call.sink, call.devices); }
+
+// For people and tests: one line an item.
+std::string ScheduleText(const Schedule& schedule);
+
+}  // namespace understudy
