@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Bit-level float helpers beneath LaneMath: reinterpretation, f16 widening and rounding, one-rounding narrowing
+// from double, round-to-odd sums, and sine and cosine of whole turns. Branch-free, so that loops vectorise.
+
+#include <cmath>
+#include <cstdint>
+
+#include "emu/amd/semantics/fp_mode.h"
+
+#ifndef US_SEMANTICS_ARCH
+#define US_SEMANTICS_ARCH baseline
+#endif
+
+namespace understudy::emu::amd {
+
+// 16-bit floats as their bits: no arithmetic of their own.
+struct Half {
+  uint16_t bits;
+};
+struct BFloat {
+  uint16_t bits;
+};
+
+inline namespace US_SEMANTICS_ARCH {
+
+#define US_BITS [[gnu::always_inline]] inline
+
+constexpr uint64_t kAbs64 = 0x7fffffffffffffffu, kInf64 = 0x7ff0000000000000u, kQuiet64 = 0x0008000000000000u;
+
+US_BITS uint32_t BitsOf(float v) { return __builtin_bit_cast(uint32_t, v); }
+US_BITS uint64_t BitsOf(double v) { return __builtin_bit_cast(uint64_t, v); }
+US_BITS float FloatOf(uint32_t v) { return __builtin_bit_cast(float, v); }
+US_BITS double DoubleOf(uint64_t v) { return __builtin_bit_cast(double, v); }
+
+// Quieted NaN of the other width, sign and leading payload bits kept.
+US_BITS uint32_t NanBits32(uint64_t b) {
+  return static_cast<uint32_t>(b >> 63) << 31 | 0x7fc00000u | (static_cast<uint32_t>(b >> 29) & 0x3fffffu);
+}
+US_BITS uint64_t NanBits64(uint32_t b) {
+  return uint64_t{b >> 31} << 63 | 0x7ff8000000000000u | uint64_t{b & 0x3fffffu} << 29;
+}
+
+// 2^n for -1022 <= n <= 1023.
+US_BITS double PowerOfTwo(int32_t n) { return DoubleOf(static_cast<uint64_t>(static_cast<int64_t>(n) + 1023) << 52); }
+
+US_BITS float FloatFromHalf(uint16_t h) {
+  const uint32_t magnitude = uint32_t{h & 0x7fffu} << 13;
+  const uint32_t exponent = magnitude & 0x0f800000u;
+  const uint32_t normal = magnitude + (112u << 23);
+  const uint32_t special = normal + (112u << 23);
+  const uint32_t denormal = BitsOf(FloatOf(normal + (1u << 23)) - FloatOf(113u << 23));
+  const uint32_t r = exponent == 0x0f800000u ? special : (exponent == 0 ? denormal : normal);
+  return FloatOf(r | uint32_t{h & 0x8000u} << 16);
+}
+
+// Nearest even; denormals are produced; NaNs are quieted.
+US_BITS uint16_t HalfFromFloat(float f) {
+  const uint32_t sign = BitsOf(f) & 0x80000000u;
+  const uint32_t a = BitsOf(f) ^ sign;
+  const uint32_t special = a > 0x7f800000u ? 0x7e00u | ((a >> 13) & 0x3ffu) : 0x7c00u;
+  const uint32_t magic = (127u - 15 + 23 - 10 + 1) << 23;
+  const uint32_t denormal = BitsOf(FloatOf(a) + FloatOf(magic)) - magic;
+  const uint32_t normal = (a + 0xfffu + ((a >> 13) & 1u) - (112u << 23)) >> 13;
+  const uint32_t r = a >= 0x47800000u ? special : (a < 0x38800000u ? denormal : normal);
+  return static_cast<uint16_t>(r | sign >> 16);
+}
+
+// The bits of `v` rounded to a format with kExp exponent and kMan mantissa bits. `saturate`: a finite value that
+// overflows gives the largest finite one.
+template <int kExp, int kMan>
+US_BITS uint64_t RoundDouble(double v, Round round, bool saturate) {
+  constexpr int kBias = (1 << (kExp - 1)) - 1;
+  constexpr uint64_t kInf = ((uint64_t{1} << kExp) - 1) << kMan;
+  const uint64_t bits = BitsOf(v);
+  const bool negative = (bits >> 63) != 0;
+  const int32_t field = static_cast<int32_t>(bits >> 52) & 0x7ff;
+  const int32_t exponent = (field == 0 ? 1 : field) - 1023;
+  const uint64_t fraction = bits & 0xfffffffffffffu;
+  const uint64_t significand = fraction | (field == 0 ? 0 : uint64_t{1} << 52);
+  const bool tiny = exponent < 1 - kBias;
+  const int32_t extra = tiny ? 1 - kBias - exponent : 0;
+  const int32_t shift = 52 - kMan + (extra > kMan + 3 ? kMan + 3 : extra);
+  const uint64_t kept = significand >> shift;
+  const uint64_t rest = significand & ((uint64_t{1} << shift) - 1);
+  const uint64_t half = uint64_t{1} << (shift - 1);
+  const bool nearest_up = (rest > half) | ((rest == half) & ((kept & 1) != 0));
+  const bool up = round == Round::kNearestEven ? nearest_up
+                  : round == Round::kUp        ? (rest != 0) & !negative
+                  : round == Round::kDown      ? (rest != 0) & negative
+                                               : false;
+  // The implicit bit of `kept` adds one to the exponent field.
+  const uint64_t base = tiny ? 0 : static_cast<uint64_t>(exponent + kBias - 1) << kMan;
+  uint64_t r = base + kept + (up ? 1 : 0);
+  const bool away = round == Round::kNearestEven || (round == Round::kUp && !negative) ||
+                    (round == Round::kDown && negative);
+  r = (exponent > kBias) | (r >= kInf) ? (away & !saturate ? kInf : kInf - 1) : r;
+  const uint64_t nan = kInf | uint64_t{1} << (kMan - 1) | fraction >> (52 - kMan);
+  r = field == 0x7ff ? (fraction == 0 ? kInf : nan) : r;
+  return r | static_cast<uint64_t>(negative) << (kExp + kMan);
+}
+
+// a + b rounded to odd, so that rounding the result again to 50 bits or fewer is one rounding of the exact sum. `round`
+// only decides the sign of an exact zero. Finite sums of a and b must not overflow.
+US_BITS double AddToOdd(double a, double b, Round round) {
+  const double s = a + b;
+  const double bb = s - a;
+  const double error = (a - (s - bb)) + (b - bb);
+  const bool inexact = (error > 0.0) | (error < 0.0);
+  const bool even = (BitsOf(s) & 1) == 0;
+  const bool outward = (BitsOf(s) ^ BitsOf(error)) >> 63 == 0;
+  const uint64_t odd = BitsOf(s) + (outward ? uint64_t{1} : ~uint64_t{0});
+  const double r = DoubleOf(inexact & even ? odd : BitsOf(s));
+  const bool cancelled = (s == 0.0) & ((BitsOf(a) ^ BitsOf(b)) >> 63 != 0) & (round == Round::kDown);
+  return cancelled ? -0.0 : r;
+}
+
+// sin and cos of 2*pi*v. Quarter turns are exact; the sign of a zero result is v's own only for v = +-0.
+inline double SinTurns(float v) {
+  constexpr double kTwoPi = 6.283185307179586476925286766559;
+  const double r = static_cast<double>(v) - std::rint(static_cast<double>(v));
+  const double quarter = std::rint(r * 4.0);
+  const double f = (r - quarter * 0.25) * kTwoPi;
+  if (v == 0.0f) return v;
+  const int q = std::isfinite(v) ? static_cast<int>(quarter) : 0;
+  if (q == 0) return f == 0.0 ? 0.0 + f * f : std::sin(f);
+  if (q == 1) return std::cos(f);
+  if (q == -1) return -std::cos(f);
+  return f == 0.0 ? 0.0 : -std::sin(f);
+}
+inline double CosTurns(float v) {
+  constexpr double kTwoPi = 6.283185307179586476925286766559;
+  const double r = static_cast<double>(v) - std::rint(static_cast<double>(v));
+  const double quarter = std::rint(r * 4.0);
+  const double f = (r - quarter * 0.25) * kTwoPi;
+  const int q = std::isfinite(v) ? static_cast<int>(quarter) : 0;
+  if (q == 0) return std::cos(f);
+  if (q == 1) return f == 0.0 ? 0.0 : -std::sin(f);
+  if (q == -1) return f == 0.0 ? 0.0 : std::sin(f);
+  return -std::cos(f);
+}
+
+}  // namespace US_SEMANTICS_ARCH
+}  // namespace understudy::emu::amd
