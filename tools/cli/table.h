@@ -2,7 +2,7 @@
 #pragma once
 // Tables for people, and the same rows as JSON for programs.
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
