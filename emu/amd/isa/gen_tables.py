@@ -7,7 +7,7 @@ Usage: gen_tables.py [DATA_DIR [OUT_DIR]]
   OUT_DIR receives opcodes.inc, data_types.inc, encodings.inc and <gen>.inc (default: beside this file).
 
 The facts are AMD's machine-readable ISA specification, reduced to one row an opcode and one row a layout.
-What this script adds to them, and why, is in FIXES below; everything else is mechanical.
+What this script adds to them, and why, is in the sets below; everything else is mechanical.
 """
 import os
 import re
@@ -35,6 +35,14 @@ VGPR_ONLY = {
     "V_MOVRELSD_2_B32": {"src0"},
 }
 
+# Mnemonics whose _e32/_e64 suffix assemblers write otherwise than the specification's names say: an instruction with
+# one encoding has none, the carry-in additions have both.
+NO_SUFFIX = {
+    "V_NOP", "V_PIPEFLUSH", "V_READFIRSTLANE_B32", "V_SWAP_B32", "V_SWAP_B16", "V_SWAPREL_B32", "V_PERMLANE64_B32",
+    "V_DOT2ACC_F32_F16", "V_FMAMK_F32", "V_FMAAK_F32", "V_FMAMK_F16", "V_FMAAK_F16", "V_PK_FMAC_F16",
+}
+E64_SUFFIX = {"V_ADD_CO_CI_U32", "V_SUB_CO_CI_U32", "V_SUBREV_CO_CI_U32"}
+
 
 def read_rows(path):
     with open(path, encoding="utf-8") as f:
@@ -42,10 +50,15 @@ def read_rows(path):
     return [l.split("\t") for l in lines[1:] if l]
 
 
-def split_name(name):
+def split_name(name, encoding):
     """('V_ADD_F32', 'E32') from 'V_ADD_F32_E32'."""
     m = re.match(r"(.*)_(E32|E64)$", name)
-    return (m.group(1), m.group(2)) if m else (name, "NONE")
+    base, suffix = (m.group(1), m.group(2)) if m else (name, "NONE")
+    if base in NO_SUFFIX:
+        suffix = "NONE"
+    if base in E64_SUFFIX and encoding == "VOP3SD":
+        suffix = "E64"
+    return base, suffix
 
 
 def operands_of(text, base, encoding):
@@ -102,7 +115,7 @@ def main(argv):
                  "// operand: (field, data type, bits, kind); AMD_NONE where there is none."]
         for row in sorted(read_rows(path), key=lambda r: (r[0], int(r[1]))):
             encoding, number, name = row[0], int(row[1]), row[2]
-            base, suffix = split_name(name)
+            base, suffix = split_name(name, encoding)
             ops = operands_of(row[3] if len(row) > 3 else "", base, encoding)
             # The halves of a VOPD pair are the instructions they are named after.
             base = base.replace("V_DUAL_", "V_") if encoding == "VOPD" else base

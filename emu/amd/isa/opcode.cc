@@ -39,6 +39,8 @@ const char* IsaName(Isa isa) {
   switch (isa) {
     case Isa::kRdna3:
       return "rdna3";
+    case Isa::kRdna35:
+      return "rdna3.5";
     case Isa::kRdna4:
       return "rdna4";
     case Isa::kCdna4:

@@ -8,7 +8,8 @@
 namespace understudy::emu::amd {
 
 // A generation of the instruction set: opcode and operand numbers are per generation.
-enum class Isa : uint8_t { kRdna3, kRdna4, kCdna4 };
+// kRdna3 is gfx1100-gfx1103; kRdna35 is gfx1150 and its kin, which add scalar float arithmetic.
+enum class Isa : uint8_t { kRdna3, kRdna35, kRdna4, kCdna4 };
 
 // One enumerator a mnemonic, spelled as the ISA manual does but without _e32/_e64: V_ADD_F32 is one Opcode whether it
 // came as VOP2, VOP3, with DPP or as a half of a VOPD pair.

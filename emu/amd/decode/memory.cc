@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// DS, FLAT/GLOBAL/SCRATCH and MUBUF/MTBUF.
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "emu/amd/decode/cursor.h"
+#include "src/base/bits.h"
+#include "src/base/status.h"
+
+namespace understudy::emu::amd::decode {
+namespace {
+
+absl::Status SecondWord(Cursor* c, Inst* inst) {
+  US_RETURN_IF_ERROR(c->Need(8));
+  inst->size = 8;
+  c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
+  return absl::OkStatus();
+}
+
+bool Contains(const char* name, const char* part) { return std::strstr(name, part) != nullptr; }
+
+}  // namespace
+
+absl::Status DecodeDs(Cursor* c, Inst* inst) {
+  US_RETURN_IF_ERROR(FindRow(c, Encoding::DS, Field(c->w, 25, 18)));
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
+  const Row& row = *c->row;
+  inst->offset0 = static_cast<uint8_t>(Field(c->w, 7, 0));
+  inst->offset1 = static_cast<uint8_t>(Field(c->w, 15, 8));
+  inst->offset = static_cast<int32_t>(Field(c->w, 15, 0));
+  inst->gds = Field(c->w, 17, 17);
+  inst->n_src = 3;
+  if (row.dst[0].present()) {
+    inst->n_dst = 1;
+    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 63, 56), row.dst[0], 3, &inst->dst[0], inst));
+  }
+  for (int i = 0; i < 3; ++i) {
+    if (!row.src[i].present()) continue;
+    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 39 + 8 * i, 32 + 8 * i), row.src[i], i, &inst->src[i], inst));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DecodeFlat(Cursor* c, Inst* inst) {
+  constexpr Encoding kSegments[] = {Encoding::FLAT, Encoding::SCRATCH, Encoding::GLOBAL, Encoding::kCount};
+  Encoding enc = kSegments[Field(c->w, 17, 16)];
+  if (enc == Encoding::kCount) return c->Refuse("FLAT segment 3 is reserved");
+  US_RETURN_IF_ERROR(FindRow(c, enc, Field(c->w, 24, 18)));
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
+  const Row& row = *c->row;
+  inst->dlc = Field(c->w, 13, 13);
+  inst->glc = Field(c->w, 14, 14);
+  inst->slc = Field(c->w, 15, 15);
+  inst->sve = Field(c->w, 55, 55);
+  inst->offset = SignExtend(Field(c->w, 12, 0), 13);
+  if (enc == Encoding::FLAT && inst->offset < 0) {
+    return c->Refuse(absl::StrCat("offset ", inst->offset, " must not be negative"));
+  }
+  inst->n_src = 3;
+  uint32_t saddr = Field(c->w, 54, 48);
+  bool with_saddr = saddr != kRegNull && enc != Encoding::FLAT;
+  bool atomic = Contains(OpcodeName(row.op), "_ATOMIC_");
+  if (row.dst[0].present() && (!atomic || inst->glc)) {
+    inst->n_dst = 1;
+    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 63, 56), row.dst[0], 3, &inst->dst[0], inst));
+  }
+  // Scratch has a VGPR address where SVE is set; with saddr it is a 32-bit offset, everywhere else 64 bits.
+  bool with_vaddr = row.src[0].present() && (enc != Encoding::SCRATCH || inst->sve);
+  if (with_vaddr) {
+    Slot slot = row.src[0];
+    if (with_saddr || enc == Encoding::SCRATCH) slot.dwords = 1, slot.bits = 32;
+    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 39, 32), slot, 0, &inst->src[0], inst));
+  }
+  if (row.src[1].present()) {
+    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 47, 40), row.src[1], 1, &inst->src[1], inst));
+  }
+  if (with_saddr) {
+    Slot slot;
+    slot.kind = OperandKind::SREG;
+    slot.type = enc == Encoding::SCRATCH ? DataType::B32 : DataType::B64;
+    slot.bits = enc == Encoding::SCRATCH ? 32 : 64;
+    slot.dwords = slot.bits / 32;
+    slot.sgpr_align = slot.dwords;
+    US_RETURN_IF_ERROR(ReadSgpr(c, saddr, slot, &inst->src[2]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DecodeBuffer(Cursor* c, Inst* inst) {
+  bool typed = Field(c->w, 31, 26) == 0x3a;
+  if (typed) {
+    US_RETURN_IF_ERROR(FindRow(c, Encoding::MTBUF, Field(c->w, 18, 15)));
+    inst->format = static_cast<uint8_t>(Field(c->w, 25, 19));
+  } else {
+    US_RETURN_IF_ERROR(FindRow(c, Encoding::MUBUF, Field(c->w, 25, 18)));
+  }
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
+  const Row& row = *c->row;
+  inst->offset = static_cast<int32_t>(Field(c->w, 11, 0));
+  inst->slc = Field(c->w, 12, 12);
+  inst->dlc = Field(c->w, 13, 13);
+  inst->glc = Field(c->w, 14, 14);
+  inst->tfe = Field(c->w, 53, 53);
+  inst->offen = Field(c->w, 54, 54);
+  inst->idxen = Field(c->w, 55, 55);
+  if (row.n_src == 0) return absl::OkStatus();  // cache invalidations
+  inst->n_src = 4;
+  const char* name = OpcodeName(row.op);
+  bool atomic = Contains(name, "_ATOMIC_"), store = Contains(name, "_STORE_");
+  if (row.src[3].present()) {
+    Slot slot = row.src[3];
+    Operand vdata;
+    if (!store && inst->tfe) slot.dwords += 1;  // the fault word follows the data
+    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 47, 40), slot, 3, &vdata, inst));
+    if (store || atomic) inst->src[3] = vdata;
+    if ((!store && !atomic) || (atomic && inst->glc)) {
+      inst->dst[0] = vdata;
+      inst->n_dst = 1;
+      // A compare-and-swap returns the old value alone.
+      if (atomic && Contains(name, "CMPSWAP")) inst->dst[0].dwords /= 2, inst->dst[0].bits /= 2;
+    }
+  }
+  if (inst->offen || inst->idxen) {
+    Slot slot = row.src[0];
+    slot.dwords = inst->offen && inst->idxen ? 2 : 1;
+    slot.bits = slot.dwords * 32;
+    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 39, 32), slot, 0, &inst->src[0], inst));
+  }
+  US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 52, 48) << 2, row.src[1], &inst->src[1]));
+  return ReadSource(c, Field(c->w, 63, 56), row.src[2], 2, inst);
+}
+
+}  // namespace understudy::emu::amd::decode

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/amd/decode/rows.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace understudy::emu::amd::decode {
+namespace {
+
+enum class Field : uint8_t {
+  NONE,
+#define AMD_FIELD(name) name,
+#include "emu/amd/isa/operand_fields.inc"
+#undef AMD_FIELD
+};
+
+enum class Suffix : uint8_t { NONE, E32, E64 };
+
+struct RawOperand {
+  Field field;
+  DataType type;
+  uint16_t bits;
+  OperandKind kind;
+};
+
+struct RawRow {
+  Encoding enc;
+  uint16_t number;
+  Opcode op;
+  Suffix suffix;
+  uint8_t layouts;
+  RawOperand operands[6];
+};
+
+#define AMD_OPERAND_UNPACK(field, type, bits, kind) \
+  RawOperand { Field::field, DataType::type, bits, OperandKind::kind }
+#define AMD_OPERAND(tuple) AMD_OPERAND_UNPACK tuple
+#define AMD_NONE (NONE, NONE, 0, NONE)
+#define AMD_INSN(enc, number, op, suffix, layouts, a, b, c, d, e, f)                                       \
+  RawRow{Encoding::enc, number, Opcode::op, Suffix::suffix, layouts,                                      \
+         {AMD_OPERAND(a), AMD_OPERAND(b), AMD_OPERAND(c), AMD_OPERAND(d), AMD_OPERAND(e), AMD_OPERAND(f)}},
+constexpr RawRow kRdna3[] = {
+#include "emu/amd/isa/rdna3.inc"
+};
+#undef AMD_INSN
+
+bool IsFloat(DataType t) {
+  switch (t) {
+    case DataType::F16:
+    case DataType::F32:
+    case DataType::F64:
+    case DataType::BF16:
+    case DataType::PK2_F16:
+    case DataType::PK2_BF16:
+      return true;
+    default:
+      return false;
+  }
+}
+
+InlineFloat InlineFloatOf(DataType t, int bits) {
+  switch (t) {
+    case DataType::F16:
+    case DataType::PK2_F16:
+    case DataType::WMMA_DC_F16:
+    case DataType::WMMA_AB_F16:
+      return InlineFloat::kF16;
+    case DataType::BF16:
+    case DataType::PK2_BF16:
+    case DataType::WMMA_DC_BF16:
+    case DataType::WMMA_AB_BF16:
+      return InlineFloat::kBF16;
+    case DataType::M64:
+      return InlineFloat::kF32;
+    default:
+      return bits == 64 ? InlineFloat::kF64 : InlineFloat::kF32;
+  }
+}
+
+Slot MakeSlot(const RawOperand& raw) {
+  Slot s;
+  s.kind = raw.kind;
+  s.type = raw.type;
+  s.bits = raw.bits;
+  s.dwords = std::max(1, (raw.bits + 31) / 32);
+  // Pairs are even, larger tuples start at a multiple of four. A lane mask is one register in wave32, so the decoder,
+  // which does not know the wave size, takes any.
+  s.sgpr_align = raw.type == DataType::M64 ? 1 : s.dwords == 1 ? 1 : s.dwords == 2 ? 2 : 4;
+  s.inline_float = InlineFloatOf(raw.type, raw.bits);
+  s.literal_fill = raw.type == DataType::F64   ? LiteralFill::kHighHalf
+                   : raw.type == DataType::I64 ? LiteralFill::kSignExtend
+                                               : LiteralFill::kZeroExtend;
+  s.half = raw.bits == 16;
+  return s;
+}
+
+// The slot of Inst that a field goes to: 0..1 destinations, 2.. sources, -1 not an operand.
+int SlotOf(Encoding enc, Field field) {
+  switch (field) {
+    case Field::SDST:
+      return enc == Encoding::VOP3SD ? 1 : 0;
+    case Field::VDST:
+    case Field::VDSTY:
+    case Field::SDATA:
+      return 0;
+    case Field::SSRC0:
+    case Field::SRC0:
+    case Field::SRCY0:
+    case Field::SBASE:
+    case Field::ADDR:
+    case Field::VADDR:
+      return 2;
+    case Field::VSRC0:
+      return 2;
+    case Field::SSRC1:
+    case Field::SRC1:
+    case Field::VSRC1:
+    case Field::VSRCY1:
+    case Field::DATA0:
+    case Field::DATA:
+    case Field::SRSRC:
+      return 3;
+    case Field::SOFFSET:
+      return enc == Encoding::SMEM ? 3 : 4;
+    case Field::SRC2:
+    case Field::DATA1:
+    case Field::SADDR:
+    case Field::SSAMP:
+    case Field::VSRC2:
+      return 4;
+    case Field::VDATA:
+    case Field::VSRC3:
+      return 5;
+    default:
+      return -1;
+  }
+}
+
+bool StartsWith(const char* name, const char* prefix) { return std::strncmp(name, prefix, std::strlen(prefix)) == 0; }
+
+Implicit ImplicitOf(Encoding enc, Opcode op) {
+  switch (op) {
+    case Opcode::V_FMAC_F32:
+    case Opcode::V_FMAC_F16:
+    case Opcode::V_FMAC_DX9_ZERO_F32:
+    case Opcode::V_PK_FMAC_F16:
+    case Opcode::V_DOT2ACC_F32_F16:
+    case Opcode::V_DOT2ACC_F32_BF16:
+    case Opcode::S_FMAC_F32:
+    case Opcode::S_FMAC_F16:
+      return Implicit::kTiedSrc2;
+    case Opcode::V_FMAMK_F32:
+    case Opcode::V_FMAMK_F16:
+    case Opcode::S_FMAMK_F32:
+      return Implicit::kFmaLitMid;
+    case Opcode::V_FMAAK_F32:
+    case Opcode::V_FMAAK_F16:
+    case Opcode::S_FMAAK_F32:
+      return Implicit::kFmaLitLast;
+    case Opcode::V_CNDMASK_B32:
+      return enc == Encoding::VOP3 ? Implicit::kNone : Implicit::kVccSrc2;
+    case Opcode::V_ADD_CO_CI_U32:
+    case Opcode::V_SUB_CO_CI_U32:
+    case Opcode::V_SUBREV_CO_CI_U32:
+      return enc == Encoding::VOP2 ? Implicit::kVccCarry : Implicit::kNone;
+    case Opcode::V_DIV_FMAS_F32:
+    case Opcode::V_DIV_FMAS_F64:
+      return Implicit::kVccSrc3;
+    case Opcode::V_SWAP_B32:
+    case Opcode::V_SWAP_B16:
+    case Opcode::V_SWAPREL_B32:
+      return Implicit::kSwap;
+    default:
+      return Implicit::kNone;
+  }
+}
+
+// Integer instructions for which the manual gives clamp a meaning (saturate); float ones have it by their types.
+bool IntegerClamp(Opcode op) {
+  switch (op) {
+    case Opcode::V_MUL_I32_I24:
+    case Opcode::V_MUL_U32_U24:
+    case Opcode::V_ADD_NC_U32:
+    case Opcode::V_SUB_NC_U32:
+    case Opcode::V_SUBREV_NC_U32:
+    case Opcode::V_ADD_NC_I32:
+    case Opcode::V_SUB_NC_I32:
+    case Opcode::V_ADD_NC_U16:
+    case Opcode::V_SUB_NC_U16:
+    case Opcode::V_ADD_NC_I16:
+    case Opcode::V_SUB_NC_I16:
+    case Opcode::V_MAD_I32_I24:
+    case Opcode::V_MAD_U32_U24:
+    case Opcode::V_MAD_U16:
+    case Opcode::V_MAD_I16:
+    case Opcode::V_MAD_U32_U16:
+    case Opcode::V_MAD_I32_I16:
+    case Opcode::V_MIN3_I16:
+    case Opcode::V_MIN3_U16:
+    case Opcode::V_MAX3_I16:
+    case Opcode::V_MAX3_U16:
+    case Opcode::V_MED3_I16:
+    case Opcode::V_MED3_U16:
+    case Opcode::V_SAD_U8:
+    case Opcode::V_SAD_HI_U8:
+    case Opcode::V_SAD_U16:
+    case Opcode::V_SAD_U32:
+    case Opcode::V_MSAD_U8:
+    case Opcode::V_QSAD_PK_U16_U8:
+    case Opcode::V_MQSAD_PK_U16_U8:
+    case Opcode::V_MQSAD_U32_U8:
+    case Opcode::V_ADD_CO_U32:
+    case Opcode::V_SUB_CO_U32:
+    case Opcode::V_SUBREV_CO_U32:
+    case Opcode::V_ADD_CO_CI_U32:
+    case Opcode::V_SUB_CO_CI_U32:
+    case Opcode::V_SUBREV_CO_CI_U32:
+    case Opcode::V_MAD_U64_U32:
+    case Opcode::V_MAD_I64_I32:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Float instructions that take neither clamp nor omod.
+bool NoOutputModifier(Opcode op) {
+  switch (op) {
+    case Opcode::V_DOT2_F16_F16:
+    case Opcode::V_DOT2_BF16_BF16:
+    case Opcode::V_CNDMASK_B16:
+    case Opcode::V_CNDMASK_B32:
+      return true;
+    default:
+      return StartsWith(OpcodeName(op), "V_CMP_CLASS") || StartsWith(OpcodeName(op), "V_CMPX_CLASS");
+  }
+}
+
+void FillModifiers(Row* row) {
+  bool any_float = IsFloat(row->dst[0].type);
+  for (int i = 0; i < 3; ++i) {
+    if (!row->src[i].present()) continue;
+    if (IsFloat(row->src[i].type)) row->float_mods |= 1 << i, any_float = true;
+    if (row->src[i].half) row->op_sel |= 1 << i;
+  }
+  if (row->dst[0].half) row->op_sel |= 8;
+  // Neg and abs act on the bit pattern that a select passes through.
+  if (row->op == Opcode::V_CNDMASK_B32 || row->op == Opcode::V_CNDMASK_B16) row->float_mods |= 3;
+  // op_sel bits 0 and 1 carry FI and BC of the lane permutes.
+  if (row->op == Opcode::V_PERMLANE16_B32 || row->op == Opcode::V_PERMLANEX16_B32) row->op_sel |= 3;
+  if (!NoOutputModifier(row->op)) {
+    row->clamp = any_float || IntegerClamp(row->op);
+    row->omod = IsFloat(row->dst[0].type);
+  }
+}
+
+Row MakeRow(const RawRow& raw) {
+  Row row;
+  row.op = raw.op;
+  row.enc = raw.enc;
+  row.number = raw.number;
+  row.layouts = raw.layouts;
+  row.e32_suffix = raw.suffix == Suffix::E32;
+  row.e64_suffix = raw.suffix == Suffix::E64;
+  for (const RawOperand& operand : raw.operands) {
+    int slot = operand.field == Field::NONE ? -1 : SlotOf(raw.enc, operand.field);
+    if (slot < 0) continue;
+    if (slot < 2) {
+      row.dst[slot] = MakeSlot(operand);
+    } else {
+      row.src[slot - 2] = MakeSlot(operand);
+      row.n_src = std::max<int>(row.n_src, slot - 1);
+    }
+  }
+  row.implicit = ImplicitOf(raw.enc, raw.op);
+  row.cmpx = StartsWith(OpcodeName(raw.op), "V_CMPX_");
+  FillModifiers(&row);
+  return row;
+}
+
+// Rows of the table that no machine has: GLOBAL_* mnemonics listed under FLAT too, and a VOP3 form of an instruction
+// that writes an SGPR, which the manual gives to VOP1 alone.
+bool IsArtefact(const RawRow& raw) {
+  if (raw.enc == Encoding::FLAT && StartsWith(OpcodeName(raw.op), "GLOBAL_")) return true;
+  return false;
+}
+
+// Scalar float arithmetic came with gfx1150 (RDNA3.5), whose rows share RDNA3's tables.
+bool IsRdna35(const RawRow& raw) {
+  switch (raw.enc) {
+    case Encoding::SOP1:
+      return raw.number >= 96 && raw.number <= 110;
+    case Encoding::SOP2:
+      return raw.number >= 64 && raw.number <= 78;
+    case Encoding::SOPC:
+      return raw.number >= 65 && raw.number <= 94;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Table BuildRdna3() {
+  Table table;
+  table.rows_.reserve(std::size(kRdna3));
+  for (const RawRow& raw : kRdna3) {
+    if (IsArtefact(raw)) continue;
+    Row row = MakeRow(raw);
+    row.rdna35 = IsRdna35(raw);
+    table.rows_.push_back(row);
+  }
+  for (const Row& row : table.rows_) {
+    auto& index = table.by_encoding_[static_cast<int>(row.enc)];
+    if (index.size() <= row.number) index.resize(row.number + 1, nullptr);
+    index[row.number] = &row;
+  }
+  return table;
+}
+
+const Table& Rdna3Table() {
+  static const Table* const table = new Table(BuildRdna3());
+  return *table;
+}
+
+}  // namespace understudy::emu::amd::decode
