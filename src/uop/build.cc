@@ -37,7 +37,12 @@ UOpRef Bitcast(const UOpRef& a, DType dtype) { return a->dtype() == dtype ? a : 
 UOpRef Buffer(DType dtype, BufferArg arg) { return UOp::Make(Op::kBuffer, dtype, {}, std::move(arg)); }
 UOpRef NewBuffer(DType dtype, int64_t size, const std::string& device) {
   static std::atomic<uint64_t> next{1};
-  return Buffer(dtype, BufferArg{next.fetch_add(1), device, size, std::make_shared<StorageSlot>()});
+  const auto slot = std::make_shared<StorageSlot>();
+  while (true) {
+    // A parsed graph may hold any id: one whose node exists already is not fresh.
+    UOpRef node = Buffer(dtype, BufferArg{next.fetch_add(1), device, size, slot});
+    if (node->arg_as<BufferArg>().slot == slot) return node;
+  }
 }
 UOpRef Param(DType elem, int64_t position, AddrSpace space) { return UOp::Make(Op::kParam, elem.WithSpace(space), {}, position); }
 UOpRef TensorParam(DType elem, int64_t position, const Shape& shape) {
