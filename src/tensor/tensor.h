@@ -65,6 +65,10 @@ struct NewAxis {};
 using IndexItem = std::variant<int64_t, Slice, Ellipsis, NewAxis>;
 
 class Operand;
+class Tensor;
+namespace tensor_internal {
+Tensor Combine(const char* op, std::initializer_list<const Tensor*> inputs, absl::StatusOr<UOpRef> value);
+}
 
 class Tensor {
  public:
@@ -101,6 +105,7 @@ class Tensor {
   const Shape& shape() const;   // {} on an error
   DType dtype() const;          // kVoid on an error
   const std::string& device() const;
+  bool is_placed() const;  // some storage in its graph fixes the device (false for virtual constants)
   int64_t numel() const;
   int ndim() const { return static_cast<int>(shape().size()); }
   const UOpRef& uop() const;    // null on an error
@@ -222,6 +227,10 @@ class Tensor {
 
  private:
   struct State;
+  friend Tensor tensor_internal::Combine(const char* op, std::initializer_list<const Tensor*> inputs,
+                                         absl::StatusOr<UOpRef> value);
+  Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad);
+
   std::shared_ptr<State> state_;
 };
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the files that implement Tensor share: the handle's state, error texts, broadcasting and promotion. Nothing
+// outside src/tensor includes this.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "src/tensor/tensor.h"
+#include "src/uop/build.h"
+
+namespace understudy {
+
+struct Tensor::State {
+  absl::Status status;
+  UOpRef uop;
+  std::string device;
+  bool placed = false;  // some buffer or COPY in the graph fixes the device
+  bool requires_grad = false;
+};
+
+namespace tensor_internal {
+
+std::string Text(const std::vector<int64_t>& v);  // "[2,3]"
+
+template <class... A>
+absl::Status Bad(const char* op, const A&... a) {
+  return absl::InvalidArgumentError(absl::StrCat(op, ": ", a...));
+}
+
+int64_t Product(const Shape& shape);
+
+// A constant of that dtype and shape.
+UOpRef Constant(DType dtype, const ConstValue& v, const Shape& shape);
+
+// The value seen as `shape` (which it must broadcast to): new axes on the left, size 1 expanded.
+UOpRef BroadcastTo(const UOpRef& x, const Shape& shape);
+// PyTorch's rule; the error names the operation and both shapes.
+absl::StatusOr<Shape> BroadcastShapes(const char* op, const Shape& a, const Shape& b);
+
+// Negative axes count from the end. The error names operation, axis and rank.
+absl::StatusOr<int64_t> Axis(const char* op, int64_t axis, int rank);
+// Sorted and checked for duplicates; {} becomes all axes.
+absl::StatusOr<std::vector<int64_t>> Axes(const char* op, const std::vector<int64_t>& axes, int rank);
+
+// The type a number takes beside a tensor of type t.
+DType NumberType(DType t, const Number& n);
+// The number as a scalar constant of that type; refuses integers that the type cannot hold.
+absl::StatusOr<UOpRef> NumberConst(const char* op, DType dtype, const Number& n);
+
+// f16, bf16 and the 8-bit floats compute composite functions in f32; integers become f32.
+DType ComputeType(DType t);
+// What a float function of t answers in: t for floats, f32 for the rest.
+DType FloatType(DType t);
+
+// Gives a result that depends on `inputs`: their errors pass on, their devices must agree.
+Tensor Combine(const char* op, std::initializer_list<const Tensor*> inputs, absl::StatusOr<UOpRef> value);
+bool AllOk(std::initializer_list<const Tensor*> inputs);
+
+// The gradient of a movement op other than EXPAND with respect to its source, given that of its result; also what
+// writes a value back through a view.
+UOpRef UndoMovement(const UOp& node, const UOpRef& g);
+
+// The device that a graph's buffers name, or "".
+std::string DeviceOf(const UOpRef& x);
+
+// Both operands, broadcast and promoted, as nodes.
+struct Pair {
+  UOpRef a, b;
+};
+absl::StatusOr<Pair> Promoted(const char* op, const Tensor& a, const Operand& b);
+
+}  // namespace tensor_internal
+}  // namespace understudy

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Threefry-2x32 with 20 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): a random
+// number is a function of (seed, counter), so the same seed gives the same bits wherever it is computed.
+
+#include <array>
+#include <cstdint>
+
+namespace understudy {
+
+std::array<uint32_t, 2> Threefry2x32(std::array<uint32_t, 2> key, std::array<uint32_t, 2> counter);
+
+// A multiple of 2^-24 in [0, 1): exact in f32.
+double RandomUnit(uint64_t seed, uint64_t counter);
+
+}  // namespace understudy

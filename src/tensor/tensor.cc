@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// The handle: state, status, devices, and in-place assignment.
+#include "src/tensor/tensor.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "src/base/status.h"
+#include "src/tensor/internal.h"
+
+namespace understudy {
+namespace tensor_internal {
+
+std::string Text(const std::vector<int64_t>& v) {
+  std::string s = "[";
+  for (size_t i = 0; i < v.size(); ++i) absl::StrAppend(&s, i ? "," : "", v[i]);
+  return s + "]";
+}
+
+int64_t Product(const Shape& shape) {
+  int64_t n = 1;
+  for (const int64_t d : shape) n *= d;
+  return n;
+}
+
+UOpRef Constant(DType dtype, const ConstValue& v, const Shape& shape) {
+  return BroadcastTo(uop::Const(dtype, v), shape);
+}
+
+UOpRef BroadcastTo(const UOpRef& x, const Shape& shape) {
+  if (x->shape() == shape) return x;
+  Shape ones(shape.size() - x->shape().size(), 1);
+  ones.insert(ones.end(), x->shape().begin(), x->shape().end());
+  return uop::Expand(uop::Reshape(x, ones), shape);
+}
+
+absl::StatusOr<Shape> BroadcastShapes(const char* op, const Shape& a, const Shape& b) {
+  Shape out(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const int64_t da = i < a.size() ? a[a.size() - 1 - i] : 1, db = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (da != db && da != 1 && db != 1) {
+      return Bad(op, "shapes ", Text(a), " and ", Text(b), " do not broadcast: sizes ", da, " and ", db, " at axis -", i + 1,
+                 ", expected equal or 1");
+    }
+    out[out.size() - 1 - i] = da == 1 ? db : da;
+  }
+  return out;
+}
+
+absl::StatusOr<int64_t> Axis(const char* op, int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) return Bad(op, "axis ", axis, " is outside a tensor of rank ", rank);
+  return axis < 0 ? axis + rank : axis;
+}
+
+absl::StatusOr<std::vector<int64_t>> Axes(const char* op, const std::vector<int64_t>& axes, int rank) {
+  std::vector<int64_t> out;
+  if (axes.empty()) {
+    for (int i = 0; i < rank; ++i) out.push_back(i);
+    return out;
+  }
+  for (const int64_t a : axes) {
+    US_ASSIGN_OR_RETURN(const int64_t axis, Axis(op, a, rank));
+    if (std::count(out.begin(), out.end(), axis)) return Bad(op, "axis ", a, " appears twice in ", Text(axes));
+    out.push_back(axis);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+DType NumberType(DType t, const Number& n) {
+  if (n.kind() == Number::Kind::kFloat && !t.IsFloat()) return dtypes::kFloat32;
+  if (n.kind() == Number::Kind::kInt && t.IsBool()) return dtypes::kInt64;
+  return t;
+}
+
+absl::StatusOr<UOpRef> NumberConst(const char* op, DType dtype, const Number& n) {
+  if (dtype.IsFloat()) return uop::Const(dtype, ConstValue(n.as_double()));
+  if (dtype.IsInt() && n.kind() == Number::Kind::kInt && dtype.BitWidth() < 64) {
+    // As PyTorch: an unsigned type also takes the negative numbers of its width.
+    const int64_t v = std::get<int64_t>(n.value()), span = int64_t{1} << dtype.BitWidth();
+    if (v >= (dtype.IsSigned() ? span / 2 : span) || v < -(dtype.IsSigned() ? span / 2 : span)) {
+      return Bad(op, "number ", v, " does not fit ", dtype.Name());
+    }
+  }
+  return uop::Const(dtype, n.value());
+}
+
+DType ComputeType(DType t) { return t == dtypes::kFloat64 ? t : dtypes::kFloat32; }
+DType FloatType(DType t) { return t.IsFloat() ? t : dtypes::kFloat32; }
+
+bool AllOk(std::initializer_list<const Tensor*> inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [](const Tensor* t) { return t == nullptr || t->ok(); });
+}
+
+std::string DeviceOf(const UOpRef& x) {
+  std::vector<const UOp*> stack{x.get()};
+  absl::flat_hash_set<const UOp*> seen;
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    stack.pop_back();
+    if (!seen.insert(u).second) continue;
+    if (u->op() == Op::kBuffer) return u->arg_as<BufferArg>().device;
+    if (u->op() == Op::kCopy) return u->arg_as<std::string>();
+    for (const UOpRef& s : u->src()) stack.push_back(s.get());
+  }
+  return "";
+}
+
+UOpRef UndoMovement(const UOp& node, const UOpRef& g) {
+  const Shape& in = node.src(0)->shape();
+  switch (node.op()) {
+    case Op::kReshape:
+      return uop::Reshape(g, in);
+    case Op::kPermute: {
+      const auto& perm = node.arg_as<std::vector<int64_t>>();
+      std::vector<int64_t> inverse(perm.size());
+      for (size_t i = 0; i < perm.size(); ++i) inverse[perm[i]] = static_cast<int64_t>(i);
+      return uop::Permute(g, inverse);
+    }
+    case Op::kPad: {
+      const auto& pad = node.arg_as<std::vector<int64_t>>();
+      std::vector<int64_t> bounds;
+      for (size_t i = 0; i < in.size(); ++i) bounds.insert(bounds.end(), {pad[2 * i], pad[2 * i] + in[i]});
+      return uop::Shrink(g, bounds);
+    }
+    case Op::kShrink: {
+      const auto& bounds = node.arg_as<std::vector<int64_t>>();
+      std::vector<int64_t> pad;
+      for (size_t i = 0; i < in.size(); ++i) pad.insert(pad.end(), {bounds[2 * i], in[i] - bounds[2 * i + 1]});
+      return uop::Pad(g, pad);
+    }
+    case Op::kFlip:
+      return uop::Flip(g, node.arg_as<std::vector<int64_t>>());
+    default:
+      US_CHECK(false) << OpName(node.op());
+      return nullptr;
+  }
+}
+
+}  // namespace tensor_internal
+
+using tensor_internal::Bad;
+using tensor_internal::Text;
+
+double Number::as_double() const {
+  if (const int64_t* i = std::get_if<int64_t>(&value_)) return static_cast<double>(*i);
+  return std::get<double>(value_);
+}
+
+Tensor::Tensor() : Tensor(absl::FailedPreconditionError("tensor without a value")) {}
+
+Tensor::Tensor(absl::Status error) : state_(std::make_shared<State>()) {
+  US_CHECK(!error.ok());
+  state_->status = std::move(error);
+}
+
+Tensor::Tensor(UOpRef uop, std::string device) : state_(std::make_shared<State>()) {
+  US_CHECK(uop != nullptr);
+  const std::string named = tensor_internal::DeviceOf(uop);
+  state_->placed = !named.empty();
+  state_->device = named.empty() ? std::move(device) : named;
+  state_->uop = std::move(uop);
+}
+
+const absl::Status& Tensor::status() const { return state_->status; }
+const Shape& Tensor::shape() const {
+  static const Shape kNone;
+  return state_->uop ? state_->uop->shape() : kNone;
+}
+DType Tensor::dtype() const { return state_->uop ? state_->uop->dtype() : dtypes::kVoid; }
+const std::string& Tensor::device() const { return state_->device; }
+int64_t Tensor::numel() const { return tensor_internal::Product(shape()); }
+const UOpRef& Tensor::uop() const { return state_->uop; }
+bool Tensor::requires_grad() const { return state_->requires_grad; }
+Tensor& Tensor::set_requires_grad(bool on) {
+  state_->requires_grad = on;
+  return *this;
+}
+
+void Tensor::Rebind(UOpRef uop) {
+  US_CHECK(ok() && uop != nullptr && uop->dtype() == dtype() && uop->shape() == shape());
+  state_->uop = std::move(uop);
+  state_->placed = true;
+}
+
+std::optional<ConstValue> Tensor::ConstantValue() const {
+  if (!ok()) return std::nullopt;
+  const UOp* u = uop().get();
+  while (u->op() != Op::kPad && IsMovement(u->op())) u = u->src(0).get();
+  if (u->op() != Op::kConst) return std::nullopt;
+  return u->value();
+}
+
+Tensor tensor_internal::Combine(const char* op, std::initializer_list<const Tensor*> inputs,
+                                absl::StatusOr<UOpRef> value) {
+  const Tensor* placed = nullptr;
+  const Tensor* any = nullptr;
+  bool grad = false;
+  for (const Tensor* t : inputs) {
+    if (t == nullptr) continue;
+    if (!t->ok()) return Tensor(t->status());
+    if (any == nullptr) any = t;
+    grad |= t->requires_grad();
+    if (!t->is_placed()) continue;
+    if (placed != nullptr && placed->device() != t->device()) {
+      return Tensor(Bad(op, "operands on devices ", placed->device(), " and ", t->device(), ", expected one device (To() moves)"));
+    }
+    placed = t;
+  }
+  if (!value.ok()) return Tensor(value.status());
+  const Tensor* from = placed != nullptr ? placed : any;
+  return Tensor(*std::move(value), from->device(), placed != nullptr, grad);
+}
+
+Tensor::Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad) : state_(std::make_shared<State>()) {
+  state_->uop = std::move(uop);
+  state_->device = std::move(device);
+  state_->placed = placed;
+  state_->requires_grad = requires_grad;
+}
+
+bool Tensor::is_placed() const { return state_->placed; }
+
+namespace {
+
+// What a node is when looked at through movement ops: the storage behind a view, and whether all of it in order.
+struct Root {
+  const UOp* base;
+  bool whole;
+};
+Root RootOf(const UOp* u) {
+  bool whole = true;
+  while (IsMovement(u->op()) || u->op() == Op::kDetach || u->op() == Op::kContiguousBackward) {
+    if (u->op() != Op::kReshape && IsMovement(u->op())) whole = false;
+    u = u->src(0).get();
+  }
+  return {u, whole};
+}
+
+}  // namespace
+
+Tensor& Tensor::Assign(const Tensor& value) {
+  if (!ok()) return *this;
+  const auto fail = [&](absl::Status s) -> Tensor& {
+    state_->status = std::move(s);
+    state_->uop = nullptr;
+    return *this;
+  };
+  if (!value.ok()) return fail(value.status());
+  if (value.shape() != shape() || value.dtype() != dtype()) {
+    return fail(Bad("Assign", "value of ", value.dtype().Name(), Text(value.shape()), " into ", dtype().Name(), Text(shape()),
+                    ", expected equal dtype and shape"));
+  }
+  if (value.state_->placed && value.device() != device()) {
+    return fail(Bad("Assign", "value on device ", value.device(), " into a tensor on ", device()));
+  }
+  const Root root = RootOf(uop().get());
+  const bool storage = root.base->op() == Op::kBuffer || root.base->op() == Op::kAssign;
+  if (storage && !root.whole) {
+    return fail(absl::UnimplementedError(
+        "Assign: the target is a partial view of another tensor's storage, expected whole storage (AssignIndex on the owner writes a part)"));
+  }
+  // A tensor that has no storage yet simply gets a value of its own.
+  state_->uop = storage ? uop::Assign(state_->uop, value.uop()) : uop::Copy(value.uop(), device());
+  state_->placed = true;
+  state_->requires_grad |= value.requires_grad();
+  return *this;
+}
+
+Tensor& Tensor::AssignIndex(const std::vector<IndexItem>& items, const Tensor& value) {
+  if (!ok()) return *this;
+  const auto fail = [&](absl::Status s) -> Tensor& {
+    state_->status = std::move(s);
+    state_->uop = nullptr;
+    return *this;
+  };
+  const Tensor part = Index(items);
+  if (!part.ok()) return fail(part.status());
+  if (!value.ok()) return fail(value.status());
+  if (value.dtype() != dtype()) {
+    return fail(Bad("AssignIndex", "value of dtype ", value.dtype().Name(), " into ", dtype().Name(), ", expected equal dtypes"));
+  }
+  auto shape_or = tensor_internal::BroadcastShapes("AssignIndex", part.shape(), value.shape());
+  if (!shape_or.ok() || *shape_or != part.shape()) {
+    return fail(Bad("AssignIndex", "value of shape ", Text(value.shape()), " does not broadcast to the part's shape ", Text(part.shape())));
+  }
+  if (value.state_->placed && value.device() != device()) {
+    return fail(Bad("AssignIndex", "value on device ", value.device(), " into a tensor on ", device()));
+  }
+  UOpRef moved = tensor_internal::BroadcastTo(value.uop(), part.shape());
+  UOpRef mask = tensor_internal::Constant(dtypes::kBool, int64_t{1}, part.shape());
+  for (const UOp* u = part.uop().get(); u != uop().get(); u = u->src(0).get()) {
+    moved = tensor_internal::UndoMovement(*u, moved);
+    mask = tensor_internal::UndoMovement(*u, mask);
+  }
+  Tensor next(uop::Where(mask, moved, uop()), device(), true, requires_grad() || value.requires_grad());
+  return Assign(next);
+}
+
+}  // namespace understudy
