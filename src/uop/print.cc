@@ -59,6 +59,8 @@ struct ArgPrinter {
   std::string operator()(Op v) const { return OpName(v); }
 };
 
+}  // namespace
+
 const char* InfixSymbol(Op op) {
   switch (op) {
     case Op::kAdd: return "+";
@@ -80,8 +82,6 @@ const char* InfixSymbol(Op op) {
     default: return nullptr;
   }
 }
-
-}  // namespace
 
 std::string ArgText(const Arg& arg) { return std::visit(ArgPrinter{}, arg); }
 

@@ -27,6 +27,9 @@ absl::StatusOr<UOpRef> Parse(const std::string& text);
 // "[1,2]", "range(0, global)": the argument as Print shows it; empty for none.
 std::string ArgText(const Arg& arg);
 
+// "+" for ADD, "//" for FLOORDIV, "/t" for the truncating IDIV...; nullptr for ops written as functions.
+const char* InfixSymbol(Op op);
+
 // The node as algebra on one line, for messages: "(r0 * 4 + 1) // 3". Levels below `depth` show as "...".
 std::string Infix(const UOpRef& node, int depth = 8);
 
