@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/codegen/choices.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "src/base/status.h"
+#include "src/codegen/free_ranges.h"
+#include "src/codegen/stages.h"
+#include "src/uop/build.h"
+#include "src/uop/graph.h"
+
+namespace understudy {
+namespace {
+
+constexpr const char* kNames[] = {
+#define CHOICE(name, text) text,
+#include "src/codegen/choices.inc"
+};
+
+// Code that a kernel may grow to: copies of the body by upcasts, lanes and unrolling.
+constexpr int64_t kMaxUpcast = 64, kMaxLanes = 64, kMaxUnroll = 64;
+
+}  // namespace
+
+std::string Choice::Text() const { return absl::StrCat(kNames[static_cast<int>(kind)], "(", axis, ",", amount, ")"); }
+
+std::string ChoicesText(const ChoiceList& choices) {
+  std::string text;
+  for (const Choice& c : choices) absl::StrAppend(&text, text.empty() ? "" : " ", c.Text());
+  return text;
+}
+
+absl::StatusOr<ChoiceList> ParseChoices(const std::string& text) {
+  ChoiceList list;
+  const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
+  for (const std::string& word : words) {
+    const auto bad = [&](const char* expected) { return absl::InvalidArgumentError(absl::StrCat("choice '", word, "': expected ", expected)); };
+    const size_t open = word.find('(');
+    if (open == std::string::npos || word.back() != ')') return bad("kind(axis,amount)");
+    const std::vector<std::string> numbers = absl::StrSplit(word.substr(open + 1, word.size() - open - 2), ',');
+    Choice c;
+    if (numbers.size() != 2 || !absl::SimpleAtoi(numbers[0], &c.axis) || !absl::SimpleAtoi(numbers[1], &c.amount)) return bad("(axis,amount)");
+    const std::string name = word.substr(0, open);
+    const auto it = std::find_if(std::begin(kNames), std::end(kNames), [&](const char* n) { return name == n; });
+    if (it == std::end(kNames)) return bad("upcast, vectorize, unroll, local or group");
+    c.kind = static_cast<ChoiceKind>(it - kNames);
+    list.push_back(c);
+  }
+  return list;
+}
+
+absl::StatusOr<KernelRanges> RangesOf(const UOpRef& kernel) {
+  if (kernel->op() != Op::kSink || kernel->num_src() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("kernel is a ", OpName(kernel->op()), " of ", kernel->num_src(), " sources, expected a SINK of STOREs"));
+  }
+  KernelRanges ranges;
+  for (const UOpRef& store : kernel->src()) {
+    if (store->op() != Op::kStore || store->src(0)->op() != Op::kIndex) {
+      return absl::InvalidArgumentError(absl::StrCat("kernel stores by ", OpName(store->op()), ", expected STORE at an INDEX"));
+    }
+    std::vector<UOpRef> own(store->src().begin() + 2, store->src().end());
+    if (store == kernel->src(0)) ranges.outputs = own;
+    if (own != ranges.outputs) return absl::UnimplementedError("STOREs of one kernel run over different ranges; expected the same for all");
+  }
+  for (const UOp* n : uop::Toposort(kernel)) {
+    if (n->op() == Op::kRange && !n->src(0)->IsConst()) {
+      return absl::UnimplementedError(absl::StrCat("RANGE ", n->arg_as<RangeArg>().id, " ends at a ", OpName(n->src(0)->op()), ", expected a CONST"));
+    }
+    if (n->op() != Op::kReduce) continue;
+    for (size_t i = 1; i < n->num_src(); ++i) {
+      if (n->src(i)->op() != Op::kRange) return absl::InvalidArgumentError(absl::StrCat("REDUCE over ", OpName(n->src(i)->op()), ", expected RANGE"));
+      if (!FreeRanges::Contains(ranges.reduces, n->src(i))) ranges.reduces.push_back(n->src(i));
+    }
+  }
+  for (const UOpRef& r : ranges.outputs) {
+    if (r->op() != Op::kRange) return absl::InvalidArgumentError(absl::StrCat("STORE over ", OpName(r->op()), ", expected RANGE"));
+  }
+  return ranges;
+}
+
+namespace {
+
+class Splitter {
+ public:
+  Splitter(UOpRef kernel, const Target& target, KernelRanges ranges) : kernel_(std::move(kernel)), target_(target), ranges_(std::move(ranges)) {
+    for (const auto* list : {&ranges_.outputs, &ranges_.reduces}) {
+      for (const UOpRef& r : *list) next_id_ = std::max(next_id_, RangeId(r) + 1);
+    }
+  }
+
+  const UOpRef& kernel() const { return kernel_; }
+  const KernelRanges& ranges() const { return ranges_; }
+
+  absl::Status Apply(const Choice& c) {
+    const absl::Status status = Try(c);
+    if (status.ok()) return status;
+    return absl::Status(status.code(), absl::StrCat("choice ", c.Text(), ": ", std::string(status.message())));
+  }
+
+ private:
+  template <class... A>
+  static absl::Status No(const A&... a) {
+    return absl::InvalidArgumentError(absl::StrCat(a...));
+  }
+
+  absl::Status Try(const Choice& c) {
+    const bool reduce = c.kind == ChoiceKind::kUnroll || c.kind == ChoiceKind::kGroup;
+    std::vector<UOpRef>& axes = reduce ? ranges_.reduces : ranges_.outputs;
+    if (c.axis < 0 || c.axis >= static_cast<int>(axes.size())) {
+      return No("the kernel has ", axes.size(), reduce ? " reduce" : " output", " ranges");
+    }
+    UOpRef& axis = axes[c.axis];
+    if (axis == nullptr) return No("the axis is used up");
+    const int64_t end = RangeEnd(axis);
+    if (c.amount < 2 || end % c.amount != 0) return No("the amount must be at least 2 and divide ", end);
+    AxisKind kind = AxisKind::kUpcast;
+    switch (c.kind) {
+      case ChoiceKind::kUpcast:
+        if ((upcast_ *= c.amount) > kMaxUpcast) return No("more than ", kMaxUpcast, " outputs a work-item");
+        break;
+      case ChoiceKind::kVectorize:
+        if (vector_) return No("an axis is vectorized already");
+        if (c.amount > kMaxLanes) return No("more than ", kMaxLanes, " lanes");
+        vector_ = true;
+        kind = AxisKind::kWarp;
+        break;
+      case ChoiceKind::kUnroll:
+        if ((unroll_ *= c.amount) > kMaxUnroll) return No("more than ", kMaxUnroll, " steps an iteration");
+        US_RETURN_IF_ERROR(IsInnermost(axis));
+        kind = AxisKind::kUnroll;
+        break;
+      case ChoiceKind::kLocal:
+      case ChoiceKind::kGroup: {
+        if (!target_.has_local) return No("the target has no workgroups");
+        const bool shares = c.kind == ChoiceKind::kGroup && group_ != nullptr;
+        if (shares && RangeEnd(group_) != c.amount) return No("the kernel's other group has ", RangeEnd(group_), " work-items");
+        if (!shares && (threads_ *= c.amount) > target_.max_workgroup) return No("more than ", target_.max_workgroup, " work-items a workgroup");
+        if (c.kind == ChoiceKind::kGroup) US_RETURN_IF_ERROR(CanGroup(axis));
+        kind = c.kind == ChoiceKind::kLocal ? AxisKind::kLocal : AxisKind::kGroupReduce;
+        break;
+      }
+    }
+    UOpRef inner;
+    if (kind == AxisKind::kGroupReduce && group_ != nullptr) {
+      inner = group_;
+    } else {
+      inner = uop::Range(c.amount, next_id_++, kind);
+      if (kind == AxisKind::kGroupReduce) group_ = inner;
+    }
+    const UOpRef outer = c.amount == end ? nullptr : uop::Range(end / c.amount, RangeId(axis), RangeKind(axis));
+    Split(axis, outer, inner);
+    axis = outer;
+    return absl::OkStatus();
+  }
+
+  // Unrolling keeps the order of a sum only where no later range turns faster.
+  absl::Status IsInnermost(const UOpRef& axis) const {
+    for (const UOpRef& n : uop::NodesOf(kernel_, Op::kReduce)) {
+      bool seen = false;
+      for (size_t i = 1; i < n->num_src(); ++i) {
+        if (seen && RangeKind(n->src(i)) != AxisKind::kUnroll) return No("a reduce range inside this one turns faster: the order of the sum would change");
+        seen |= n->src(i) == axis;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // A barrier must be reached by all work-items together, so no loop may be around it.
+  absl::Status CanGroup(const UOpRef& axis) const {
+    FreeRanges free;
+    for (const UOpRef& n : uop::NodesOf(kernel_, Op::kReduce)) {
+      if (std::find(n->src().begin() + 1, n->src().end(), axis) == n->src().end()) continue;
+      for (const UOpRef& r : free.Of(n)) {
+        const AxisKind k = RangeKind(r);
+        if (k == AxisKind::kReduce || k == AxisKind::kUnroll || k == AxisKind::kGroupReduce) {
+          return No("the reduction lies inside another one");
+        }
+      }
+      for (size_t i = 1; i < n->num_src(); ++i) {
+        if (RangeKind(n->src(i)) == AxisKind::kGroupReduce) return No("the reduction is grouped already");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // axis -> outer * amount + inner everywhere; in lists of ranges, axis -> outer, inner.
+  void Split(const UOpRef& axis, const UOpRef& outer, const UOpRef& inner) {
+    using namespace uop::expr;  // NOLINT
+    const UOpRef index = outer == nullptr ? inner : outer * RangeEnd(inner) + inner;
+    uop::SubstitutionMap done;
+    for (const UOp* n : uop::Toposort(kernel_)) {
+      const UOpRef ref(n);
+      if (ref == axis) {
+        done[ref] = index;
+        continue;
+      }
+      const bool has_ranges = n->op() == Op::kReduce || n->op() == Op::kStore;
+      std::vector<UOpRef> src;
+      bool changed = false;
+      for (size_t i = 0; i < n->num_src(); ++i) {
+        const UOpRef& s = n->src(i);
+        if (has_ranges && i >= FirstRange(n->op()) && s == axis) {
+          if (outer != nullptr) src.push_back(outer);
+          src.push_back(inner);
+          changed = true;
+          continue;
+        }
+        src.push_back(done.at(s));
+        changed |= !(src.back() == s);
+      }
+      done[ref] = changed ? n->WithSrc(std::move(src)) : ref;
+    }
+    kernel_ = done.at(kernel_);
+  }
+
+  UOpRef kernel_;
+  const Target& target_;
+  KernelRanges ranges_;  // what is left of each axis; null when nothing is
+  int64_t next_id_ = 0, upcast_ = 1, unroll_ = 1, threads_ = 1;
+  bool vector_ = false;
+  UOpRef group_;
+};
+
+absl::StatusOr<Splitter> ApplyAll(const UOpRef& kernel, const Target& target, const ChoiceList& choices) {
+  US_ASSIGN_OR_RETURN(KernelRanges ranges, RangesOf(kernel));
+  Splitter splitter(kernel, target, std::move(ranges));
+  for (const Choice& c : choices) US_RETURN_IF_ERROR(splitter.Apply(c));
+  return splitter;
+}
+
+}  // namespace
+
+absl::StatusOr<UOpRef> ApplyChoices(const UOpRef& kernel, const Target& target, const ChoiceList& choices) {
+  US_ASSIGN_OR_RETURN(const Splitter splitter, ApplyAll(kernel, target, choices));
+  // Local memory is what may still be lacking.
+  US_RETURN_IF_ERROR(LowerGroups(splitter.kernel(), target).status());
+  return splitter.kernel();
+}
+
+absl::Status CheckChoice(const UOpRef& kernel, const Target& target, const ChoiceList& before, const Choice& choice) {
+  ChoiceList all = before;
+  all.push_back(choice);
+  return ApplyChoices(kernel, target, all).status();
+}
+
+ChoiceList ListChoices(const UOpRef& kernel, const Target& target, const ChoiceList& before) {
+  ChoiceList legal;
+  const absl::StatusOr<Splitter> splitter = ApplyAll(kernel, target, before);
+  if (!splitter.ok()) return legal;
+  const auto list = [&](const std::vector<UOpRef>& axes, std::initializer_list<ChoiceKind> kinds) {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (axes[i] == nullptr) continue;
+      std::vector<int64_t> amounts{2, 3, 4, 8, 16, 32};
+      const int64_t end = RangeEnd(axes[i]);
+      if (end <= 64 && std::find(amounts.begin(), amounts.end(), end) == amounts.end()) amounts.push_back(end);
+      for (const ChoiceKind kind : kinds) {
+        for (const int64_t amount : amounts) {
+          const Choice c{kind, static_cast<int>(i), amount};
+          if (CheckChoice(kernel, target, before, c).ok()) legal.push_back(c);
+        }
+      }
+    }
+  };
+  list(splitter->ranges().outputs, {ChoiceKind::kUpcast, ChoiceKind::kVectorize, ChoiceKind::kLocal});
+  list(splitter->ranges().reduces, {ChoiceKind::kUnroll, ChoiceKind::kGroup});
+  return legal;
+}
+
+}  // namespace understudy

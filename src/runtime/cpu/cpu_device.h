@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The device "CPU": kernels compiled by LLVM for this machine and run on the calling thread. Memory is the
+// process's own. Compile is thread safe; a program may run in several threads at once.
+
+#include "src/runtime/host/host_device.h"
+#include "src/schedule/target.h"
+
+namespace understudy {
+
+class CpuDevice : public HostDevice {
+ public:
+  CpuDevice();
+  const std::string& name() const override { return name_; }
+  const Target& target() const override { return target_; }
+  absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) override;
+  // InvalidArgument when buffers or variables are missing or a variable is outside its limits. Accesses are not
+  // checked: the kernel must be right.
+  absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
+                      LaunchInfo* info) override;
+
+ private:
+  std::string name_ = "CPU";
+  Target target_;
+};
+
+}  // namespace understudy

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The half of a device that REF and CPU share: memory is this process's own, copies are memcpy, and a launch has
+// run when it returns. Knows nothing of kernels.
+
+#include <mutex>
+#include <unordered_map>
+
+#include "src/runtime/device.h"
+
+namespace understudy {
+
+class HostDevice : public Device {
+ public:
+  ~HostDevice() override;
+  // 64-byte aligned. Refuses (ResourceExhausted) what the allocator refuses.
+  absl::StatusOr<Allocation> Allocate(size_t bytes) override;
+  // InvalidArgument for a range that is not an allocation of this device.
+  absl::Status Free(const Allocation& allocation) override;
+  absl::Status CopyIn(const Allocation& dst, const void* src, size_t bytes) override;
+  absl::Status CopyOut(void* dst, const Allocation& src, size_t bytes) override;
+  absl::Status CopyWithin(const Allocation& dst, const Allocation& src, size_t bytes) override;
+  absl::Status Synchronize() override { return absl::OkStatus(); }
+
+ protected:
+  // OutOfRange unless `bytes` fit in the range and the range lies in a live allocation.
+  absl::Status CheckRange(const Allocation& range, size_t bytes) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<uint64_t, size_t> live_;  // base -> bytes; guarded by mutex_
+};
+
+}  // namespace understudy
