@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/runtime/amd/pm4.h"
+
+#include "src/base/status.h"
+
+namespace understudy::amd::pm4 {
+namespace {
+
+// ACQUIRE_MEM GCR_CNTL
+constexpr uint32_t kGliInv = 1u << 0;
+constexpr uint32_t kGlmWb = 1u << 4;
+constexpr uint32_t kGlmInv = 1u << 5;
+constexpr uint32_t kGlkWb = 1u << 6;
+constexpr uint32_t kGlkInv = 1u << 7;
+constexpr uint32_t kGlvInv = 1u << 8;
+constexpr uint32_t kGl1Inv = 1u << 9;
+constexpr uint32_t kGl2Inv = 1u << 14;
+constexpr uint32_t kGl2Wb = 1u << 15;
+
+// RELEASE_MEM dword 1
+constexpr uint32_t kCacheFlushAndInvTsEvent = 0x14;
+constexpr uint32_t kEndOfPipe = 5u << 8;
+constexpr uint32_t kReleaseCaches = 1u << 12 /*GLM_WB*/ | 1u << 13 /*GLM_INV*/ | 1u << 14 /*GLV_INV*/ |
+                                    1u << 15 /*GL1_INV*/ | 1u << 20 /*GL2_INV*/ | 1u << 21 /*GL2_WB*/ |
+                                    1u << 22 /*SEQ*/;
+// RELEASE_MEM dword 2
+constexpr uint32_t kDataSel32 = 1, kDataSel64 = 2, kDataSelClock = 3;
+constexpr uint32_t kIntSelNone = 0, kIntSelAfterWriteConfirm = 2;
+
+}  // namespace
+
+void Builder::Header(Opcode op, size_t payload_words) {
+  US_CHECK(payload_words >= 1 && payload_words <= 0x4000) << payload_words;
+  words_.push_back(3u << 30 | static_cast<uint32_t>(payload_words - 1) << 16 | static_cast<uint32_t>(op) << 8);
+}
+
+void Builder::Packet(Opcode op, std::initializer_list<uint32_t> payload) {
+  Header(op, payload.size());
+  words_.insert(words_.end(), payload.begin(), payload.end());
+}
+
+void Builder::SetShReg(ShReg first, absl::Span<const uint32_t> values) {
+  Header(kSetShReg, values.size() + 1);
+  words_.push_back(first);
+  words_.insert(words_.end(), values.begin(), values.end());
+}
+
+void Builder::WaitMemGreaterEqual(uint64_t va, uint32_t value) {
+  constexpr uint32_t kGreaterEqual = 5, kMemorySpace = 1u << 4, kPollInterval = 4;
+  Packet(kWaitRegMem, {kGreaterEqual | kMemorySpace, Lo(va), Hi(va), value, 0xffffffff, kPollInterval});
+}
+
+void Builder::AcquireMem(bool l2) {
+  const uint32_t gcr = kGlmWb | kGlmInv | kGlkWb | kGlkInv | kGlvInv | kGl1Inv | (l2 ? kGliInv | kGl2Inv | kGl2Wb : 0);
+  // All addresses: size in units of 256 bytes, base 0.
+  Packet(kAcquireMem, {0, 0xffffffff, 0x00ffffff, 0, 0, 0, gcr});
+}
+
+void Builder::Release(uint32_t event_flags, uint32_t data_sel, uint32_t int_sel, uint64_t va, uint64_t value,
+                      uint32_t ctxid) {
+  Packet(kReleaseMem, {kCacheFlushAndInvTsEvent | kEndOfPipe | event_flags, data_sel << 29 | int_sel << 24, Lo(va),
+                       Hi(va), Lo(value), Hi(value), ctxid});
+}
+
+void Builder::ReleaseMem64(uint64_t va, uint64_t value) { Release(kReleaseCaches, kDataSel64, kIntSelNone, va, value, 0); }
+
+void Builder::ReleaseMemTimestamp(uint64_t va) { Release(0, kDataSelClock, kIntSelNone, va, 0, 0); }
+
+void Builder::ReleaseMemInterrupt(uint64_t mailbox_va, uint32_t event_id) {
+  Release(0, kDataSel32, kIntSelAfterWriteConfirm, mailbox_va, event_id, event_id);
+}
+
+void Builder::Dispatch(uint32_t x, uint32_t y, uint32_t z, uint32_t initiator) {
+  Packet(kDispatchDirect, {x, y, z, initiator});
+}
+
+void Builder::CsPartialFlush() {
+  constexpr uint32_t kCsPartialFlushEvent = 7, kIndex = 4u << 8;
+  Packet(kEventWrite, {kCsPartialFlushEvent | kIndex});
+}
+
+}  // namespace understudy::amd::pm4
