@@ -39,6 +39,9 @@ struct Cursor {
   absl::Status Refuse(const std::string& what) const { return absl::InvalidArgumentError(Where() + ": " + what); }
   absl::Status TooShort(size_t need) const;
 
+  // Refuses bits hi:lo of w unless they are zero: fields that this opcode does not use.
+  absl::Status Zero(int hi, int lo) const;
+
   // Makes sure that `need` bytes may be read.
   absl::Status Need(size_t need) const { return n >= need ? absl::OkStatus() : TooShort(need); }
 };

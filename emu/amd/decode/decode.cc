@@ -20,6 +20,11 @@ absl::Status Cursor::TooShort(size_t need) const {
   return absl::OutOfRangeError(absl::StrCat(Where(), ": the instruction needs ", need, " bytes, ", n, " are there"));
 }
 
+absl::Status Cursor::Zero(int hi, int lo) const {
+  if (Field(w, hi, lo) == 0) return absl::OkStatus();
+  return Refuse(absl::StrCat("bits ", hi, ":", lo, " have no meaning here and must be zero"));
+}
+
 absl::Status FindRow(Cursor* c, Encoding enc, uint32_t op) {
   c->enc = enc;
   c->op = op;

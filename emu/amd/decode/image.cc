@@ -19,7 +19,8 @@ constexpr Dim kDims[8] = {{1, 2}, {2, 4}, {3, 6}, {3, 4}, {2, 2}, {3, 4}, {3, 4}
 
 // What the name after IMAGE_ says about the address.
 struct Name {
-  bool gather, atomic, store, bvh, resinfo, msaa;
+  bool gather, atomic, store, bvh, resinfo, msaa, packed;
+  bool d16;  // data may be 16-bit
   bool mip, offset, compare, bias, gradients, g16, lod, clamp;
 };
 
@@ -36,6 +37,8 @@ Name Parse(const char* mnemonic) {
     n.bvh |= is("BVH") || is("BVH64");
     n.resinfo |= is("RESINFO");
     n.msaa |= is("MSAA");
+    n.packed |= is("PCK");
+    n.d16 |= is("SAMPLE") || is("LOAD") || n.store || n.gather;
     n.mip |= is("MIP");
     n.offset |= is("O");
     n.compare |= is("C");
@@ -46,6 +49,7 @@ Name Parse(const char* mnemonic) {
     n.clamp |= is("CL");
     part = end != nullptr ? end + 1 : nullptr;
   }
+  n.d16 &= !n.packed;
   return n;
 }
 
@@ -61,14 +65,10 @@ int AddressDwords(const Name& name, const Inst& inst) {
   return words;
 }
 
-int DataDwords(const Name& name, const Inst& inst, Opcode op) {
+int DataDwords(const Name& name, const Inst& inst) {
   if (name.bvh) return 4;
   int n = name.gather || name.msaa ? 4 : std::popcount(inst.dmask);
-  if (name.atomic) {
-    bool cmpswap = op == Opcode::IMAGE_ATOMIC_CMPSWAP;
-    (void)cmpswap;
-    return n;
-  }
+  if (name.atomic) return n;
   if (inst.d16) n = (n + 1) / 2;
   return n + (inst.tfe && !name.store ? 1 : 0);
 }
@@ -96,6 +96,12 @@ absl::Status DecodeImage(Cursor* c, Inst* inst) {
   Name name = Parse(OpcodeName(row.op));
   inst->n_src = 4;
 
+  if (name.bvh) {
+    US_RETURN_IF_ERROR(c->Zero(4, 2));    // dim
+    US_RETURN_IF_ERROR(c->Zero(14, 12));  // cache bits
+    US_RETURN_IF_ERROR(c->Zero(54, 53));  // tfe, lwe
+    if (inst->dmask != 0xf || !inst->unorm || !inst->r128) return c->Refuse("needs dmask 0xf, unorm and r128");
+  }
   // BVH: node pointer, ray extent, origin, direction, inverse direction; a16 packs the two directions.
   int words = name.bvh ? (inst->a16 ? 8 : 11) + (row.op == Opcode::IMAGE_BVH64_INTERSECT_RAY)
                        : AddressDwords(name, *inst);
@@ -114,7 +120,7 @@ absl::Status DecodeImage(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 39, 32), address, 0, &inst->src[0], inst));
 
   Slot data = row.src[3];
-  data.dwords = static_cast<uint8_t>(DataDwords(name, *inst, row.op));
+  data.dwords = static_cast<uint8_t>(DataDwords(name, *inst));
   data.bits = data.dwords * 32;
   Operand vdata;
   US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 47, 40), data, 3, &vdata, inst));
@@ -127,6 +133,8 @@ absl::Status DecodeImage(Cursor* c, Inst* inst) {
   Slot resource = row.src[1];
   if (inst->r128) resource.dwords = 4, resource.bits = 128;
   US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 52, 48) << 2, resource, &inst->src[1]));
+  if (!row.src[2].present()) US_RETURN_IF_ERROR(c->Zero(62, 58));
+  if (!name.d16) US_RETURN_IF_ERROR(c->Zero(17, 17));
   if (row.src[2].present()) {
     US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 62, 58) << 2, row.src[2], &inst->src[2]));
   }

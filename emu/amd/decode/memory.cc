@@ -19,6 +19,32 @@ absl::Status SecondWord(Cursor* c, Inst* inst) {
 
 bool Contains(const char* name, const char* part) { return std::strstr(name, part) != nullptr; }
 
+enum class GdsUse { kFree, kAlways, kNever };
+
+// Global wave sync, ordered count and the GDS register adds live in GDS alone; the lane permutes and the BVH stack
+// touch no memory that could be GDS.
+GdsUse GdsUseOf(Opcode op) {
+  switch (op) {
+    case Opcode::DS_GWS_SEMA_RELEASE_ALL:
+    case Opcode::DS_GWS_INIT:
+    case Opcode::DS_GWS_SEMA_V:
+    case Opcode::DS_GWS_SEMA_BR:
+    case Opcode::DS_GWS_SEMA_P:
+    case Opcode::DS_GWS_BARRIER:
+    case Opcode::DS_ORDERED_COUNT:
+    case Opcode::DS_ADD_GS_REG_RTN:
+    case Opcode::DS_SUB_GS_REG_RTN:
+      return GdsUse::kAlways;
+    case Opcode::DS_PERMUTE_B32:
+    case Opcode::DS_BPERMUTE_B32:
+    case Opcode::DS_BVH_STACK_RTN_B32:
+    case Opcode::DS_NOP:
+      return GdsUse::kNever;
+    default:
+      return GdsUse::kFree;
+  }
+}
+
 }  // namespace
 
 absl::Status DecodeDs(Cursor* c, Inst* inst) {
@@ -30,12 +56,21 @@ absl::Status DecodeDs(Cursor* c, Inst* inst) {
   inst->offset = static_cast<int32_t>(Field(c->w, 15, 0));
   inst->gds = Field(c->w, 17, 17);
   inst->n_src = 3;
+  GdsUse use = GdsUseOf(row.op);
+  if (use == GdsUse::kAlways && !inst->gds) return c->Refuse("needs the gds bit");
+  if (use == GdsUse::kNever && inst->gds) return c->Refuse("takes no gds bit");
+  if (row.op == Opcode::DS_NOP) US_RETURN_IF_ERROR(c->Zero(15, 0));
   if (row.dst[0].present()) {
     inst->n_dst = 1;
     US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 63, 56), row.dst[0], 3, &inst->dst[0], inst));
+  } else {
+    US_RETURN_IF_ERROR(c->Zero(63, 56));
   }
   for (int i = 0; i < 3; ++i) {
-    if (!row.src[i].present()) continue;
+    if (!row.src[i].present()) {
+      US_RETURN_IF_ERROR(c->Zero(39 + 8 * i, 32 + 8 * i));
+      continue;
+    }
     US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 39 + 8 * i, 32 + 8 * i), row.src[i], i, &inst->src[i], inst));
   }
   return absl::OkStatus();
@@ -58,6 +93,8 @@ absl::Status DecodeFlat(Cursor* c, Inst* inst) {
   }
   inst->n_src = 3;
   uint32_t saddr = Field(c->w, 54, 48);
+  if (enc == Encoding::FLAT && saddr != kRegNull) return c->Refuse("saddr must be null (124)");
+  if (enc != Encoding::SCRATCH) US_RETURN_IF_ERROR(c->Zero(55, 55));  // SVE
   bool with_saddr = saddr != kRegNull && enc != Encoding::FLAT;
   bool atomic = Contains(OpcodeName(row.op), "_ATOMIC_");
   if (row.dst[0].present() && (!atomic || inst->glc)) {
@@ -75,6 +112,9 @@ absl::Status DecodeFlat(Cursor* c, Inst* inst) {
     US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 47, 40), row.src[1], 1, &inst->src[1], inst));
   }
   if (with_saddr) {
+    if (enc == Encoding::GLOBAL ? saddr >= kRegM0 : saddr == kRegExecHi) {
+      return c->Refuse(absl::StrCat("saddr = ", saddr, " is not a register for addresses"));
+    }
     Slot slot;
     slot.kind = OperandKind::SREG;
     slot.type = enc == Encoding::SCRATCH ? DataType::B32 : DataType::B64;
@@ -103,10 +143,14 @@ absl::Status DecodeBuffer(Cursor* c, Inst* inst) {
   inst->tfe = Field(c->w, 53, 53);
   inst->offen = Field(c->w, 54, 54);
   inst->idxen = Field(c->w, 55, 55);
-  if (row.n_src == 0) return absl::OkStatus();  // cache invalidations
+  if (row.n_src == 0) {  // cache invalidations
+    US_RETURN_IF_ERROR(c->Zero(14, 13));
+    return c->Zero(55, 53);
+  }
   inst->n_src = 4;
   const char* name = OpcodeName(row.op);
   bool atomic = Contains(name, "_ATOMIC_"), store = Contains(name, "_STORE_");
+  if (atomic && inst->tfe) return c->Refuse("an atomic takes no tfe");
   if (row.src[3].present()) {
     Slot slot = row.src[3];
     Operand vdata;

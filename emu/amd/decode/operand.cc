@@ -135,6 +135,9 @@ absl::Status ReadSource(Cursor* c, uint32_t field, const Slot& slot, int i, Inst
     *out = LiteralOperand(*inst, slot);
     return absl::OkStatus();
   }
+  if (slot.kind == OperandKind::SRC_VGPR_OR_INLINE) {
+    return c->Refuse(absl::StrCat("src", i, " = operand ", field, " must be a VGPR or an inline constant"));
+  }
   Operand::Kind kind;
   switch (field) {
     case 235:
@@ -148,6 +151,9 @@ absl::Status ReadSource(Cursor* c, uint32_t field, const Slot& slot, int i, Inst
       break;
     case 238:
       kind = Operand::Kind::kPrivateLimit;
+      break;
+    case 239:
+      kind = Operand::Kind::kPopsExitingWaveId;
       break;
     case 251:
       kind = Operand::Kind::kVccz;

@@ -265,6 +265,7 @@ Row MakeRow(const RawRow& raw) {
   row.e64_suffix = raw.suffix == Suffix::E64;
   for (const RawOperand& operand : raw.operands) {
     int slot = operand.field == Field::NONE ? -1 : SlotOf(raw.enc, operand.field);
+    if (operand.field == Field::SIMM16) row.has_immediate = true;
     if (slot < 0) continue;
     if (slot < 2) {
       row.dst[slot] = MakeSlot(operand);

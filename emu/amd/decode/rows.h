@@ -59,6 +59,7 @@ struct Row {
   uint8_t float_mods = 0;  // bit i: neg/abs have a meaning on source i
   bool clamp = false, omod = false;
   uint8_t op_sel = 0;  // bit i: op_sel selects a half of source i (3: of vdst)
+  bool has_immediate = false;  // a simm16 operand
   bool cmpx = false;
   bool rdna35 = false;  // exists from gfx1150 on
   Slot dst[2];

@@ -115,6 +115,7 @@ absl::Status DecodeSopk(Cursor* c, Inst* inst) {
 absl::Status DecodeSopp(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(FindRow(c, Encoding::SOPP, Field(c->w, 22, 16)));
   inst->simm = static_cast<int16_t>(Field(c->w, 15, 0));
+  if (!c->row->has_immediate && c->row->op != Opcode::S_ENDPGM) return c->Zero(15, 0);
   return absl::OkStatus();
 }
 
@@ -140,6 +141,7 @@ absl::Status DecodeSmem(Cursor* c, Inst* inst) {
   inst->size = 8;
   c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
   const Row& row = *c->row;
+  if (!row.src[0].present() || row.dst[0].kind == OperandKind::SIMM8) US_RETURN_IF_ERROR(c->Zero(14, 13));
   if (!row.src[0].present()) return absl::OkStatus();  // cache invalidations
   inst->offset = SignExtend(Field(c->w, 52, 32), 21);
   inst->glc = Field(c->w, 14, 14);
@@ -149,6 +151,7 @@ absl::Status DecodeSmem(Cursor* c, Inst* inst) {
     inst->simm = static_cast<int32_t>(sdata);  // s_atc_probe: a permission mask
   } else {
     inst->n_dst = 1;
+    if (sdata > kRegNull) return c->Refuse(absl::StrCat("sdata = ", sdata, ": loads do not write M0 or EXEC"));
     US_RETURN_IF_ERROR(ReadSgpr(c, sdata, row.dst[0], &inst->dst[0]));
   }
   inst->n_src = 2;

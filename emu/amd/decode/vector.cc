@@ -110,6 +110,7 @@ absl::Status ReadVectorDst(Cursor* c, uint32_t field, const Slot& slot, Inst* in
   inst->n_dst = 1;
   if (slot.kind == OperandKind::VGPR) return ReadVgpr(c, field, slot, 3, &inst->dst[0], inst);
   if (field >= 128) return c->Refuse(absl::StrCat("sdst = ", field, " is not a scalar register"));
+  if (slot.type != DataType::M64 && field == kRegM0) return c->Refuse("a lane read does not write M0");
   return ReadSgpr(c, field, slot, &inst->dst[0]);
 }
 
@@ -134,6 +135,8 @@ absl::Status DecodeVop12c(Cursor* c, Inst* inst) {
     inst->n_dst = 1;
   } else if (row.dst[0].present()) {
     US_RETURN_IF_ERROR(ReadVectorDst(c, Field(c->w, 24, 17), row.dst[0], inst));
+  } else {
+    US_RETURN_IF_ERROR(c->Zero(24, 17));
   }
   inst->n_src = row.n_src;
   // FMAMK and FMAAK always have their literal, which src0 may share.
@@ -173,6 +176,9 @@ absl::Status DecodeVop3(Cursor* c, Inst* inst) {
     inst->op_sel = static_cast<uint8_t>(Field(c->w, 14, 11)) & row.op_sel;
   }
   if (row.cmpx) {
+    // EXEC whatever the field says; assemblers have written its number and zero.
+    uint32_t vdst = Field(c->w, 7, 0);
+    if (vdst != kRegExecLo && vdst != 0) return c->Refuse(absl::StrCat("vdst = ", vdst, " must be exec_lo (126) or 0"));
     inst->dst[0] = MaskRegister(kRegExecLo);
     inst->n_dst = 1;
   } else if (row.dst[0].present()) {
@@ -206,10 +212,53 @@ bool IsFmaMix(Opcode op) {
   return op == Opcode::V_FMA_MIX_F32 || op == Opcode::V_FMA_MIXLO_F16 || op == Opcode::V_FMA_MIXHI_F16;
 }
 
+// neg and neg_hi negate float halves; on the mixed-sign dot products and WMMA_IU8/IU4 neg says that a source is signed.
+bool TakesPackedNeg(const Row& row, int i) {
+  if (IsFmaMix(row.op)) return true;
+  switch (row.src[i].type) {
+    case DataType::PK2_F16:
+    case DataType::PK2_BF16:
+    case DataType::F32:
+    case DataType::PK4_IU8:
+    case DataType::PK8_IU4:
+    case DataType::WMMA_AB_F16:
+    case DataType::WMMA_AB_BF16:
+    case DataType::WMMA_AB_IU8:
+    case DataType::WMMA_AB_IU4:
+    case DataType::WMMA_DC_F16:
+    case DataType::WMMA_DC_BF16:
+    case DataType::WMMA_DC_F32:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsWmma(const Row& row) { return row.number >= 64; }
+
+absl::Status CheckPackedModifiers(Cursor* c, const Inst& inst) {
+  const Row& row = *c->row;
+  for (int i = 0; i < 3; ++i) {
+    bool negated = (inst.neg | inst.neg_hi | inst.abs) >> i & 1;
+    if (negated && !TakesPackedNeg(row, i)) return c->Refuse(absl::StrCat("source ", i, " cannot be negated"));
+    if (!row.src[i].present() && (inst.op_sel >> i & 1)) {
+      return c->Refuse(absl::StrCat("op_sel names source ", i, ", which does not exist"));
+    }
+  }
+  bool integer = row.dst[0].type == DataType::WMMA_DC_I32;
+  if (IsWmma(row) && !integer && inst.clamp) return c->Refuse("takes no clamp");
+  bool halves = row.dst[0].type == DataType::WMMA_DC_F16 || row.dst[0].type == DataType::WMMA_DC_BF16;
+  bool dot48 = row.op == Opcode::V_DOT4_I32_IU8 || row.op == Opcode::V_DOT4_U32_U8 ||
+               row.op == Opcode::V_DOT8_I32_IU4 || row.op == Opcode::V_DOT8_U32_U4;
+  if (((IsWmma(row) && !halves) || dot48) && inst.op_sel != 0) return c->Refuse("takes no op_sel");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status DecodeVop3p(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(FindRow(c, Encoding::VOP3P, Field(c->w, 22, 16)));
+  US_RETURN_IF_ERROR(c->Zero(23, 23));
   inst->enc = Encoding::VOP3P;
   US_RETURN_IF_ERROR(c->Need(8));
   inst->size = 8;
@@ -224,6 +273,7 @@ absl::Status DecodeVop3p(Cursor* c, Inst* inst) {
     inst->abs = inst->neg_hi;
     inst->neg_hi = 0;
   }
+  US_RETURN_IF_ERROR(CheckPackedModifiers(c, *inst));
   US_RETURN_IF_ERROR(ReadVectorDst(c, Field(c->w, 7, 0), row.dst[0], inst));
   inst->n_src = row.n_src;
   uint32_t src[3] = {Field(c->w, 40, 32), Field(c->w, 49, 41), Field(c->w, 58, 50)};
@@ -231,6 +281,8 @@ absl::Status DecodeVop3p(Cursor* c, Inst* inst) {
     if (!row.src[i].present()) continue;
     if (i == 0 && IsDppCode(src[0])) {
       US_RETURN_IF_ERROR(TakeDpp(c, src[0], inst));
+    } else if (i == 1 && inst->dpp.kind != DppInfo::Kind::kNone && IsFmaMix(row.op) && src[1] < 256) {
+      return c->Refuse(absl::StrCat("src1 = operand ", src[1], " must be a VGPR beside a DPP word"));
     } else {
       US_RETURN_IF_ERROR(ReadSource(c, src[i], row.src[i], i, inst));
     }

@@ -17,6 +17,8 @@ absl::Status DecodeHalf(Cursor* c, const Row& row, uint32_t src0, uint32_t vsrc1
   if (row.src[1].present()) {
     US_RETURN_IF_ERROR(ReadVgpr(c, vsrc1, row.src[1], 1, &inst->src[at + 1], inst));
     n = 2;
+  } else if (vsrc1 != 0) {
+    return c->Refuse(absl::StrCat("vsrc", half == 0 ? "x" : "y", "1 has no meaning here and must be zero"));
   }
   switch (row.implicit) {
     case Implicit::kTiedSrc2:
@@ -90,6 +92,7 @@ absl::Status DecodeVinterp(Cursor* c, Inst* inst) {
 
 absl::Status DecodeLdsdir(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(FindRow(c, Encoding::LDSDIR, Field(c->w, 21, 20)));
+  US_RETURN_IF_ERROR(c->Zero(23, 22));
   inst->n_dst = 1;
   inst->wait_vdst = static_cast<uint8_t>(Field(c->w, 19, 16));
   inst->attr = static_cast<uint8_t>(Field(c->w, 15, 10));

@@ -15,9 +15,11 @@ import sys
 
 GENS = ["rdna3", "rdna4", "cdna4"]
 
-# The specification's row for an opcode of VOP1/VOP2/VOPC/VOP3 describes its last layout. Where that is a DPP
-# layout, src0 is a VGPR there; in the plain layout the same field is any source.
-NINE_BIT = {"src0", "src1", "src2", "srcx0", "srcy0"}
+# The specification's row for an opcode of VOP3, VOP3SD and VOP3P describes its last layout. Where that is a DPP
+# layout, src0 is a VGPR there (which tells, for an opcode of VOP3 alone, that it has DPP: the layouts' own
+# opcode lists also name those that have none); in the plain layout the same field is any source.
+NINE_BIT = {"src0", "src1", "src2", "vsrc0"}
+ROW_OF_LAST_LAYOUT = {"VOP3", "VOP3SD", "VOP3P"}
 # Instructions whose 9-bit source really is a VGPR in every layout.
 VGPR_ONLY = {
     "V_READFIRSTLANE_B32": {"src0"},
@@ -41,6 +43,10 @@ NO_SUFFIX = {
     "V_NOP", "V_PIPEFLUSH", "V_READFIRSTLANE_B32", "V_SWAP_B32", "V_SWAP_B16", "V_SWAPREL_B32", "V_PERMLANE64_B32",
     "V_DOT2ACC_F32_F16", "V_FMAMK_F32", "V_FMAAK_F32", "V_FMAMK_F16", "V_FMAAK_F16", "V_PK_FMAC_F16",
 }
+# VOP1 and VOP2 instructions without DPP, which the layouts' opcode lists name nevertheless: exchanges between lanes or
+# registers, and multiply-adds whose DPP form no assembler knows.
+NO_DPP = {"V_SWAP_B32", "V_SWAP_B16", "V_SWAPREL_B32", "V_PERMLANE64_B32", "V_FMAC_DX9_ZERO_F32", "V_PK_FMAC_F16",
+          "V_READFIRSTLANE_B32", "V_NOP", "V_PIPEFLUSH"}
 E64_SUFFIX = {"V_ADD_CO_CI_U32", "V_SUB_CO_CI_U32", "V_SUBREV_CO_CI_U32"}
 
 
@@ -67,11 +73,23 @@ def operands_of(text, base, encoding):
         field, fmt, bits, kind = item.split(":")
         fmt = re.sub(r"^FMT_(NUM_)?", "", fmt) or "ANY"
         kind = re.sub(r"^OPR_", "", kind) or "NONE"
-        if kind == "VGPR" and field in NINE_BIT and encoding not in ("VINTERP", "VOP3P") and \
+        if kind == "VGPR" and encoding in ROW_OF_LAST_LAYOUT and field in NINE_BIT and \
                 field not in VGPR_ONLY.get(base, ()):
             kind = "SRC"
         out.append((field.upper(), fmt, int(bits or 0), kind))
     return out
+
+
+def has_dpp(text, base, suffix, encoding):
+    """Whether a row's instruction has DPP layouts. Those with a 64-bit operand have none."""
+    items = [item.split(":") for item in text.split()]
+    if any(int(bits or 0) >= 64 and fmt != "FMT_NUM_M64" for _, fmt, bits, _ in items):
+        return False
+    if base in NO_DPP:
+        return False
+    if encoding in ROW_OF_LAST_LAYOUT and suffix != "E64":
+        return any(field in ("src0", "vsrc0") and kind == "OPR_VGPR" for field, _, _, kind in items)
+    return True
 
 
 def layouts_of(data_dir, gen):
@@ -124,7 +142,12 @@ def main(argv):
             types.update(o[1] for o in ops)
             kinds.update(o[3] for o in ops)
             fields.update(o[0] for o in ops)
-            lay = "|".join("kLay" + l.capitalize() for l in sorted(layouts.get((encoding, number), ()))) or "0"
+            lay = layouts.get((encoding, number), set())
+            if not has_dpp(row[3] if len(row) > 3 else "", base, suffix, encoding):
+                lay = lay - {"DPP16", "DPP8"}
+            elif suffix == "E64" and gen.startswith("rdna"):
+                lay = lay | {"DPP16", "DPP8"}  # as its e32 form
+            lay = "|".join("kLay" + l.capitalize() for l in sorted(lay)) or "0"
             if len(ops) > 6:
                 raise SystemExit(f"{name}: more than six operands")
             cells = ["(%s, %s, %d, %s)" % o for o in ops] + ["AMD_NONE"] * (6 - len(ops))
