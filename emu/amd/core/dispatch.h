@@ -9,11 +9,11 @@
 #include <string>
 
 #include "emu/amd/core/wave_state.h"
+#include "emu/amd/isa/opcode.h"
 #include "emu/memory/address_space.h"
 
 namespace understudy::emu::amd {
 
-enum class Isa : uint8_t;
 class ProgramCache;
 
 // COMPUTE_* registers by their hardware layout (GC 11 register headers).
@@ -52,12 +52,13 @@ class Dispatch {
     uint32_t max_lds_bytes = 65536;
     // LDS beyond what rsrc2 asks for (it counts 512-byte blocks): 0, or the exact size for per-byte bounds.
     uint32_t exact_lds_bytes = 0;
-    uint32_t vgpr_fill = 0;  // registers that the hardware leaves undefined start with this
+    uint32_t vgpr_fill = 0;  // VGPRs, SGPRs and LDS words that the hardware leaves undefined start with this
     uint64_t instruction_budget = uint64_t{1} << 40;  // wave instructions before the dispatch is a hang
     // SH_MEM_BASES as the kernel driver programs them (kfd_flat_memory.c).
     uint64_t shared_aperture = uint64_t{1} << 48;
     uint64_t private_aperture = uint64_t{2} << 48;
     uint32_t max_resident_workgroups = 64;
+    uint32_t shader_engines = 1;  // TMPRING_SIZE.WAVES counts per shader engine
     // Decoded programs, shared between dispatches; the dispatch makes its own when null.
     ProgramCache* program_cache = nullptr;
   };

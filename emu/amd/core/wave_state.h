@@ -41,6 +41,7 @@ enum class ExecResult : uint8_t {
   kBarrier,  // pc advances; the wave waits for its workgroup
   kEnd,      // the wave is done
   kYield,    // pc advances; another wave may run (s_sleep)
+  kFlushCode,  // pc advances; decoded instructions are dropped (s_icache_inv)
   kFault,    // fault says why; pc stays at the instruction
 };
 

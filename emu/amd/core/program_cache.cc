@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/amd/core/program_cache.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "emu/amd/semantics/find_exec.h"
+
+namespace understudy::emu::amd {
+namespace {
+
+constexpr uint64_t kMaxInstBytes = 16;
+
+// Bytes of [va, va + size) that can be fetched; the rest of `out` is zero.
+uint64_t FetchPrefix(AddressSpace& memory, uint64_t va, uint8_t* out, uint64_t size) {
+  if (memory.Read(va, out, size, Access::kExecute)) return size;
+  uint64_t n = 0;
+  while (n + 4 <= size && memory.Read(va + n, out + n, 4, Access::kExecute)) n += 4;
+  std::fill(out + n, out + size, 0);
+  return n;
+}
+
+uint32_t VgprLimit(const Inst& inst) {
+  uint32_t limit = 0;
+  const auto count = [&limit](const Operand& operand) {
+    if (operand.is_vgpr()) limit = std::max<uint32_t>(limit, operand.reg + std::max<uint32_t>(operand.dwords, 1));
+  };
+  for (const Operand& operand : inst.dst) count(operand);
+  for (const Operand& operand : inst.src) count(operand);
+  return limit;
+}
+
+// Executors index WaveState::sgpr without checks. A lane mask is two registers wide in wave64 only, and
+// WaveState::SetMask knows the end.
+bool ScalarOperandsFit(const Inst& inst) {
+  const auto fits = [](const Operand& operand) {
+    return !operand.is_sgpr() || operand.type == DataType::M64 || operand.reg + std::max<int>(operand.dwords, 1) <= 128;
+  };
+  return std::all_of(std::begin(inst.dst), std::end(inst.dst), fits) &&
+         std::all_of(std::begin(inst.src), std::end(inst.src), fits);
+}
+
+}  // namespace
+
+ProgramCache::Page* ProgramCache::FindPage(uint64_t pc, AddressSpace& memory) {
+  const uint64_t base = pc & ~(kPageBytes - 1);
+  std::unique_ptr<Page>& page = pages_[base];
+  if (page != nullptr && page->epoch == epoch_) return page.get();
+  decltype(Page::bytes) now;
+  // Code before the mapped part of a page reads as zero; such words are never decoded.
+  uint64_t done = 0;
+  while (done < now.size()) {
+    const uint64_t got = FetchPrefix(memory, base + done, now.data() + done, now.size() - done);
+    done += got == 0 ? 4 : got;
+    if (got == 0 && done > kPageBytes) break;
+  }
+  if (page == nullptr || page->bytes != now) {
+    page = std::make_unique<Page>();
+    page->bytes = now;
+  }
+  page->epoch = epoch_;
+  return page.get();
+}
+
+const ProgramEntry* ProgramCache::Fill(Page& page, uint64_t pc, AddressSpace& memory, FaultKind* kind,
+                                       std::string* message) {
+  uint8_t bytes[kMaxInstBytes];
+  const uint64_t available = FetchPrefix(memory, pc, bytes, sizeof(bytes));
+  if (available == 0) {
+    *kind = FaultKind::kMemory;
+    *message = memory.Explain(pc, 4, Access::kExecute).Message();
+    return nullptr;
+  }
+  ProgramEntry entry;
+  const absl::Status status = DecodeInto(isa_, bytes, available, &entry.inst);
+  if (!status.ok()) {
+    *kind = absl::IsUnimplemented(status) ? FaultKind::kUnsupported : FaultKind::kIllegalInstruction;
+    *message = std::string(status.message());
+    return nullptr;
+  }
+  if (!ScalarOperandsFit(entry.inst)) {
+    *kind = FaultKind::kIllegalInstruction;
+    *message = "a scalar operand reaches past EXEC_HI, the last scalar register";
+    return nullptr;
+  }
+  entry.size = entry.inst.size;
+  entry.vgpr_limit = VgprLimit(entry.inst);
+  entry.fn = FindExec(entry.inst, message);
+  if (entry.fn == nullptr) {
+    *kind = FaultKind::kUnsupported;
+    return nullptr;
+  }
+  page.entries.push_back(entry);
+  page.slot[(pc & (kPageBytes - 1)) / 4] = &page.entries.back();
+  return &page.entries.back();
+}
+
+}  // namespace understudy::emu::amd

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Decoded programs by address: each instruction is decoded and bound to its executor once. Used by the
+// dispatch loop, and shareable between dispatches. It compares a page's bytes with memory when a new epoch
+// begins, so that code rewritten between two steps is decoded anew; it never writes memory.
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "emu/amd/core/wave_state.h"
+#include "emu/amd/decode/inst.h"
+#include "emu/memory/address_space.h"
+
+namespace understudy::emu::amd {
+
+struct ProgramEntry {
+  ExecFn fn = nullptr;
+  uint32_t size = 0;       // bytes
+  uint32_t vgpr_limit = 0;  // one past the highest VGPR that the instruction names
+  Inst inst;
+};
+
+class ProgramCache {
+ public:
+  static constexpr int kPageBits = 12;
+  static constexpr uint64_t kPageBytes = uint64_t{1} << kPageBits;
+  struct Page {
+    std::array<const ProgramEntry*, kPageBytes / 4> slot{};
+    // What the entries were decoded from; an instruction may reach 12 bytes into the next page.
+    std::array<uint8_t, kPageBytes + 12> bytes{};
+    std::deque<ProgramEntry> entries;
+    uint64_t epoch = 0;
+  };
+
+  explicit ProgramCache(Isa isa) : isa_(isa) {}
+
+  // Entries found from now on are checked against memory once more.
+  void BeginEpoch() { ++epoch_; }
+  void Invalidate() { pages_.clear(); }
+
+  // The page that holds `pc`, checked against memory. Pointers to it live until Invalidate or the next epoch.
+  Page* FindPage(uint64_t pc, AddressSpace& memory);
+
+  // Decodes the instruction at `pc` (a multiple of 4, in `page`) into the page. When it cannot be executed,
+  // returns nullptr and says why in *kind and *message (kMemory: the fetch failed).
+  const ProgramEntry* Fill(Page& page, uint64_t pc, AddressSpace& memory, FaultKind* kind, std::string* message);
+
+  Isa isa() const { return isa_; }
+
+ private:
+  const Isa isa_;
+  uint64_t epoch_ = 1;
+  std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
+};
+
+}  // namespace understudy::emu::amd

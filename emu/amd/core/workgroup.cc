@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/amd/core/workgroup.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_format.h"
+#include "src/base/bits.h"
+
+namespace understudy::emu::amd {
+namespace {
+
+constexpr uint32_t kMaxVgprs = 256;
+constexpr uint32_t kMaxGroupThreads = 1024;
+constexpr uint32_t kLdsGranule = 512;  // COMPUTE_PGM_RSRC2.LDS_SIZE counts 128 dwords (LLVM AMDGPUUsage)
+constexpr uint32_t kScratchGranule = 256;
+constexpr int kTtmpGroupX = kTtmp0 + 8;  // TTMP8-10: workgroup id, TTMP11: wave in group (ROCm debugger interface)
+
+// STATUS fields (RDNA3 ISA, "STATUS register").
+constexpr uint32_t kStatusInWorkgroup = 1u << 11;
+constexpr uint32_t kStatusValid = 1u << 16;
+
+}  // namespace
+
+std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Options& opts) {
+  regs = registers;
+  options = opts;
+  wave_size = (regs.initiator & kCsW32En) != 0 ? 32 : 64;
+  // COMPUTE_PGM_RSRC1.VGPRS counts blocks of 8 (wave32) or 4 (wave64).
+  num_vgprs = (Bits(regs.rsrc1, 5, 0) + 1) * (wave_size == 32 ? 8 : 4);
+  if (num_vgprs > kMaxVgprs) {
+    return absl::StrFormat("COMPUTE_PGM_RSRC1.VGPRS asks for %d registers, expected at most %d", num_vgprs, kMaxVgprs);
+  }
+  lds_bytes = Bits(regs.rsrc2, 23, 15) * kLdsGranule;
+  if (lds_bytes > options.max_lds_bytes) {
+    return absl::StrFormat("COMPUTE_PGM_RSRC2.LDS_SIZE asks for %d bytes, expected at most %d", lds_bytes,
+                           options.max_lds_bytes);
+  }
+  if (options.exact_lds_bytes != 0) lds_bytes = std::min(lds_bytes, options.exact_lds_bytes);
+
+  uint64_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    const uint32_t full = Bits(regs.num_thread[i], 15, 0);
+    const uint32_t partial = Bits(regs.num_thread[i], 31, 16);
+    if (full == 0) return absl::StrFormat("COMPUTE_NUM_THREAD_%c is 0", "XYZ"[i]);
+    group_dim[i] = partial_dim[i] = full;
+    first_group[i] = (regs.initiator & kForceStartAt000) != 0 ? 0 : regs.start[i];
+    end_group[i] = regs.dim[i];
+    if ((regs.initiator & kUseThreadDimensions) != 0) {
+      end_group[i] = regs.dim[i] / full + (regs.dim[i] % full != 0);
+      if (regs.dim[i] % full != 0) partial_dim[i] = regs.dim[i] % full;
+    } else if ((regs.initiator & kPartialTgEn) != 0 && partial != 0) {
+      partial_dim[i] = partial;
+      if (partial > full) {
+        return absl::StrFormat("COMPUTE_NUM_THREAD_%c: partial size %d exceeds full size %d", "XYZ"[i], partial, full);
+      }
+    }
+    threads *= full;
+  }
+  if (threads > kMaxGroupThreads) {
+    return absl::StrFormat("workgroup of %d x %d x %d work-items, expected at most %d in all", group_dim[0],
+                           group_dim[1], group_dim[2], kMaxGroupThreads);
+  }
+  waves_per_group = static_cast<uint32_t>((threads + wave_size - 1) / wave_size);
+
+  max_resident = std::max<uint32_t>(options.max_resident_workgroups, 1);
+  if (Bits(regs.rsrc2, 0, 0) != 0) {
+    scratch_wave_bytes = Bits(regs.tmpring_size, 26, 12) * kScratchGranule;
+    if (scratch_wave_bytes != 0) {
+      const uint32_t waves = Bits(regs.tmpring_size, 11, 0) * std::max<uint32_t>(options.shader_engines, 1);
+      if (waves < waves_per_group) {
+        return absl::StrFormat("COMPUTE_TMPRING_SIZE has scratch for %d waves, expected %d for one workgroup", waves,
+                               waves_per_group);
+      }
+      max_resident = std::min(max_resident, waves / waves_per_group);
+    }
+  }
+  return "";
+}
+
+Workgroup::Workgroup(const LaunchPlan& plan, AddressSpace* memory, uint32_t slot)
+    : plan_(plan), memory_(memory), slot_(slot), waves_(plan.waves_per_group), lds_(plan.lds_bytes) {
+  for (Wave& wave : waves_) {
+    const size_t words = static_cast<size_t>(kMaxVgprs) * plan.wave_size;
+    wave.vgpr_allocation = std::make_unique<uint32_t[]>(words + 16);
+    wave.vgpr_storage = reinterpret_cast<uint32_t*>(
+        AlignUp(reinterpret_cast<uintptr_t>(wave.vgpr_allocation.get()), 64));
+  }
+}
+
+void Workgroup::Start(const uint32_t id[3]) {
+  uint32_t dims[3];
+  uint32_t threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    dims[i] = id[i] + 1 == plan_.end_group[i] ? plan_.partial_dim[i] : plan_.group_dim[i];
+    threads *= dims[i];
+  }
+  for (size_t i = 0; i < lds_.size(); ++i) lds_[i] = static_cast<uint8_t>(plan_.options.vgpr_fill >> (i % 4 * 8));
+  active_waves = running = (threads + plan_.wave_size - 1) / plan_.wave_size;
+  at_barrier = current = 0;
+  quantum_left = slice_left = 0;
+  for (uint32_t i = 0; i < active_waves; ++i) StartWave(waves_[i], i, id, dims, threads);
+}
+
+void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], const uint32_t dims[3],
+                          uint32_t threads) {
+  const DispatchRegs& regs = plan_.regs;
+  const uint32_t fill = plan_.options.vgpr_fill;
+  const uint32_t lanes = plan_.wave_size;
+  WaveState& s = wave.state;
+  wave.status = Wave::Status::kReady;
+  std::fill(std::begin(s.sgpr), std::end(s.sgpr), fill);
+  s.sgpr[kNull] = 0;
+  s.pc = regs.pgm_addr;
+  s.scc = false;
+  // FLOAT_MODE, DX10_CLAMP, IEEE_MODE and FP16_OVFL of COMPUTE_PGM_RSRC1.
+  s.mode = static_cast<uint32_t>(Bits(regs.rsrc1, 19, 12) | Bits(regs.rsrc1, 21, 21) << 8 |
+                                 Bits(regs.rsrc1, 23, 23) << 9 | Bits(regs.rsrc1, 26, 26) << 23);
+  s.status = kStatusValid | (active_waves > 1 ? kStatusInWorkgroup : 0);
+  s.trapsts = 0;
+  s.wave_size = static_cast<int>(lanes);
+  s.lane_mask = LowMask(s.wave_size);
+  s.num_vgprs = plan_.num_vgprs;
+  s.vgpr = wave.vgpr_storage;
+  s.lds = lds_.data();
+  s.lds_bytes = static_cast<uint32_t>(lds_.size());
+  s.mem = memory_;
+  s.wave_slot = slot_ * plan_.waves_per_group + index;
+  s.scratch_base = regs.scratch_base + uint64_t{s.wave_slot} * plan_.scratch_wave_bytes;
+  s.scratch_bytes_per_lane = plan_.scratch_wave_bytes / lanes;
+  s.shared_aperture = plan_.options.shared_aperture;
+  s.private_aperture = plan_.options.private_aperture;
+  s.wave_in_group = static_cast<int>(index);
+  s.waves_in_group = static_cast<int>(active_waves);
+  s.clock = 0;
+  s.fault = &fault_;
+
+  // User SGPRs, then the enabled system SGPRs in hardware order (LLVM AMDGPUUsage, "Initial Kernel
+  // Execution State"). With architected flat scratch there is no scratch offset SGPR.
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < std::min<uint32_t>(Bits(regs.rsrc2, 5, 1), 16); ++i) s.sgpr[next++] = regs.user_data[i];
+  for (int i = 0; i < 3; ++i) {
+    s.workgroup[i] = id[i];
+    s.sgpr[kTtmpGroupX + i] = id[i];
+    if (Bits(regs.rsrc2, 7 + i, 7 + i) != 0) s.sgpr[next++] = id[i];
+  }
+  s.sgpr[kTtmpGroupX + 3] = index;
+  if (Bits(regs.rsrc2, 10, 10) != 0) s.sgpr[next++] = (index == 0 ? 1u << 31 : 0) | active_waves;
+
+  const uint32_t first = index * lanes;
+  const uint32_t live = std::min(threads - first, lanes);
+  s.sgpr[kExecLo] = static_cast<uint32_t>(LowMask(live));
+  s.sgpr[kExecHi] = lanes == 64 ? static_cast<uint32_t>(LowMask(live) >> 32) : 0;
+
+  std::fill(s.vgpr, s.vgpr + static_cast<size_t>(s.num_vgprs) * lanes, fill);
+  // Work-item ids packed as z 29:20, y 19:10, x 9:0; TIDIG_COMP_CNT says how many are supplied.
+  const uint64_t components = Bits(regs.rsrc2, 12, 11);
+  for (uint32_t lane = 0; lane < live; ++lane) {
+    const uint32_t t = first + lane;
+    const uint32_t x = t % dims[0], y = t / dims[0] % dims[1], z = t / dims[0] / dims[1];
+    s.vgpr[lane] = x | (components >= 1 ? y << 10 : 0) | (components >= 2 ? z << 20 : 0);
+  }
+}
+
+}  // namespace understudy::emu::amd

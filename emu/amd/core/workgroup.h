@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One resident workgroup: its waves, their registers and its LDS, and the state that a compute wave starts
+// with. Owned by the dispatch loop, which reuses it for the next workgroup; it schedules nothing.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "emu/amd/core/dispatch.h"
+#include "emu/amd/core/wave_state.h"
+
+namespace understudy::emu::amd {
+
+// What DispatchRegs mean, decoded once.
+struct LaunchPlan {
+  DispatchRegs regs;
+  Dispatch::Options options;
+  int wave_size = 64;
+  uint32_t num_vgprs = 0;
+  uint32_t lds_bytes = 0;
+  uint32_t group_dim[3] = {1, 1, 1};    // work-items of a full workgroup
+  uint32_t partial_dim[3] = {1, 1, 1};  // of the last workgroup in each dimension
+  uint32_t first_group[3] = {0, 0, 0};
+  uint32_t end_group[3] = {1, 1, 1};
+  uint32_t waves_per_group = 1;  // of a full workgroup
+  uint32_t scratch_wave_bytes = 0;
+  uint32_t max_resident = 1;
+
+  // Empty when the registers describe a dispatch that can run, else what is wrong with them.
+  std::string Decode(const DispatchRegs& registers, const Dispatch::Options& opts);
+};
+
+struct Wave {
+  enum class Status : uint8_t { kReady, kBarrier, kDone };
+  WaveState state;
+  Status status = Status::kReady;
+  uint32_t* vgpr_storage = nullptr;  // 256 registers of the widest wave, 64-byte aligned
+  std::unique_ptr<uint32_t[]> vgpr_allocation;
+};
+
+class Workgroup {
+ public:
+  // `slot` numbers the resident workgroup: it decides which part of scratch memory its waves use.
+  Workgroup(const LaunchPlan& plan, AddressSpace* memory, uint32_t slot);
+
+  // Sets every wave to the state in which the hardware starts it.
+  void Start(const uint32_t id[3]);
+
+  uint32_t slot() const { return slot_; }
+  std::vector<Wave>& waves() { return waves_; }
+  uint32_t active_waves = 0;   // of this launch; waves beyond are unused
+  uint32_t running = 0;        // not yet ended
+  uint32_t at_barrier = 0;
+  uint32_t current = 0;        // wave whose turn it is
+  uint64_t quantum_left = 0;   // instructions left of that turn
+  uint64_t slice_left = 0;     // instructions left before another workgroup gets a turn
+
+ private:
+  void StartWave(Wave& wave, uint32_t index, const uint32_t id[3], const uint32_t dims[3], uint32_t threads);
+
+  const LaunchPlan& plan_;
+  AddressSpace* const memory_;
+  const uint32_t slot_;
+  std::vector<Wave> waves_;
+  std::vector<uint8_t> lds_;
+  PendingFault fault_;
+};
+
+}  // namespace understudy::emu::amd
