@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/schedule/kernel.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "src/base/status.h"
+#include "src/schedule/index_expr.h"
+#include "src/uop/build.h"
+#include "src/uop/graph.h"
+
+namespace understudy {
+namespace {
+
+int64_t End(const UOpRef& range) { return range->src(0)->const_int(); }
+
+// Two adjacent ranges, outer and inner, can be one when every index uses them as outer * (n f) + inner * f, n being
+// the inner one's size.
+class Merger {
+ public:
+  explicit Merger(const UOpRef& sink) {
+    for (const UOp* u : uop::Toposort(sink)) {
+      if (u->op() != Op::kIndex) continue;
+      indices_.push_back(index::Decompose(u->src(1)));
+      if (u->num_src() > 2) others_.push_back(u->src(2));
+    }
+  }
+
+  bool CanMerge(const UOpRef& outer, const UOpRef& inner) const {
+    for (const index::Linear& l : indices_) {
+      int64_t fo = 0, fi = 0;
+      for (const auto& t : l.terms) {
+        if (t.atom == outer) fo = t.factor;
+        else if (t.atom == inner) fi = t.factor;
+        else if (t.atom->op() != Op::kRange && (Mentions(t.atom, outer) || Mentions(t.atom, inner))) return false;
+      }
+      if (fo != fi * End(inner)) return false;
+    }
+    for (const UOpRef& v : others_) {
+      if (Mentions(v, outer) || Mentions(v, inner)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static bool Mentions(const UOpRef& x, const UOpRef& range) { return uop::Reaches(x, range); }
+
+  std::vector<index::Linear> indices_;
+  std::vector<UOpRef> others_;
+};
+
+// Ranges that values are computed from (selects of padded parts), other than through an INDEX.
+absl::flat_hash_set<const UOp*> RangesInValues(const UOpRef& sink) {
+  absl::flat_hash_set<const UOp*> seen, ranges;
+  std::vector<const UOp*> stack;
+  for (const UOpRef& store : sink->src()) stack.push_back(store->src(1).get());
+  while (!stack.empty()) {
+    const UOp* u = stack.back();
+    stack.pop_back();
+    if (!seen.insert(u).second || u->op() == Op::kIndex) continue;
+    if (u->op() == Op::kRange) {
+      ranges.insert(u);
+    } else if (u->op() == Op::kReduce) {
+      stack.push_back(u->src(0).get());
+    } else {
+      for (const UOpRef& s : u->src()) stack.push_back(s.get());
+    }
+  }
+  return ranges;
+}
+
+UOpRef RebuildIndices(const UOpRef& sink, const uop::SubstitutionMap& ranges) {
+  // Composing again gives the canonical form over the merged ranges.
+  uop::SubstitutionMap full = ranges;
+  for (const UOpRef& node : uop::NodesOf(sink, Op::kIndex)) {
+    const index::Linear l = index::Decompose(node->src(1));
+    index::Linear out;
+    out.constant = l.constant;
+    for (const auto& t : l.terms) {
+      const auto it = ranges.find(t.atom);
+      if (it == ranges.end()) {
+        out.terms.push_back({t.atom, t.factor});
+        continue;
+      }
+      // outer -> merged / n (dropped here: its multiple is part of the merged term), inner -> merged
+      if (it->second->op() == Op::kRange) out.terms.push_back({it->second, t.factor});
+    }
+    std::vector<UOpRef> src(node->src().begin(), node->src().end());
+    src[1] = index::Compose(std::move(out));
+    full[node] = node->WithSrc(std::move(src));
+  }
+  return uop::Substitute(sink, full);
+}
+
+// One merge of adjacent ranges in the list, or null.
+UOpRef MergeOnce(const UOpRef& sink, absl::Span<const UOpRef> ranges, int64_t fresh_id) {
+  if (ranges.size() < 2) return nullptr;
+  const Merger merger(sink);
+  const auto in_values = RangesInValues(sink);
+  for (size_t i = 0; i + 1 < ranges.size(); ++i) {
+    const UOpRef &outer = ranges[i], &inner = ranges[i + 1];
+    if (in_values.count(outer.get()) || in_values.count(inner.get())) continue;
+    if (!merger.CanMerge(outer, inner)) continue;
+    const UOpRef merged = uop::Range(End(outer) * End(inner), fresh_id, outer->arg_as<RangeArg>().kind);
+    // In the range lists the outer one becomes the merged range and the inner one a mark that is taken out below.
+    const UOpRef mark = uop::IndexConst(0);
+    UOpRef next = RebuildIndices(sink, {{inner, merged}, {outer, mark}});
+    uop::SubstitutionMap lists;
+    for (const UOp* u : uop::Toposort(next)) {
+      if (u->op() != Op::kStore && u->op() != Op::kReduce) continue;
+      const size_t head = u->op() == Op::kStore ? 2 : 1;
+      std::vector<UOpRef> src(u->src().begin(), u->src().begin() + head);
+      for (size_t k = head; k < u->num_src(); ++k) {
+        if (u->src(k) != mark) src.push_back(u->src(k));
+      }
+      if (src.size() != u->num_src()) lists[UOpRef(u)] = u->WithSrc(std::move(src));
+    }
+    return uop::Substitute(next, lists);
+  }
+  return nullptr;
+}
+
+UOpRef MergeRanges(UOpRef sink, int64_t fresh_id) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::vector<std::vector<UOpRef>> lists;
+    for (const UOp* u : uop::Toposort(sink)) {
+      if (u->op() == Op::kStore) lists.push_back({u->src().begin() + 2, u->src().end()});
+      if (u->op() == Op::kReduce) lists.push_back({u->src().begin() + 1, u->src().end()});
+    }
+    for (const auto& list : lists) {
+      if (UOpRef next = MergeOnce(sink, list, fresh_id)) {
+        sink = next;
+        ++fresh_id;
+        changed = true;
+        break;
+      }
+    }
+  }
+  return sink;
+}
+
+}  // namespace
+
+FinishedKernel FinishKernel(const KernelDraft& d) {
+  const UOpRef out = uop::Param(d.value->dtype(), d.output_slot);
+  UOpRef sink = uop::Sink({uop::Store(uop::IndexOf(out, d.store_index), d.value, d.ranges)});
+  int64_t fresh = 0;
+  for (const UOpRef& r : uop::NodesOf(sink, Op::kRange)) fresh = std::max(fresh, r->arg_as<RangeArg>().id + 1);
+  sink = MergeRanges(sink, fresh);
+
+  // Numbering by structure.
+  FinishedKernel result;
+  uop::SubstitutionMap map;
+  result.slots.push_back(d.output_slot);
+  map[out] = uop::Param(out->dtype().Element(), 0);
+  int64_t next_range = 0;
+  std::string dims, reduce_dims;
+  const UOpRef store = sink->src(0);
+  for (size_t i = 2; i < store->num_src(); ++i) {
+    const UOpRef& r = store->src(i);
+    map[r] = uop::Range(End(r), next_range++, AxisKind::kGlobal);
+    absl::StrAppend(&dims, "_", End(r));
+  }
+  for (const UOp* u : uop::Toposort(sink)) {
+    if (u->op() == Op::kReduce) {
+      for (size_t i = 1; i < u->num_src(); ++i) {
+        const UOpRef& r = u->src(i);
+        if (map.emplace(r, uop::Range(End(r), next_range, AxisKind::kReduce)).second) {
+          ++next_range;
+          absl::StrAppend(&reduce_dims, "_", End(r));
+        }
+      }
+    } else if (u->op() == Op::kParam && !map.count(UOpRef(u))) {
+      map[UOpRef(u)] = uop::Param(u->dtype().Element(), static_cast<int64_t>(result.slots.size()));
+      result.slots.push_back(static_cast<int>(u->arg_as<int64_t>()));
+    }
+  }
+  if (dims.empty()) dims = "_1";
+  sink = uop::Substitute(sink, map);
+  // Sums are ordered by range number, so they are put in order once more.
+  uop::SubstitutionMap ordered;
+  for (const UOpRef& node : uop::NodesOf(sink, Op::kIndex)) {
+    std::vector<UOpRef> src(node->src().begin(), node->src().end());
+    src[1] = index::Compose(index::Decompose(src[1]));
+    ordered[node] = node->WithSrc(std::move(src));
+  }
+  sink = uop::Substitute(sink, ordered);
+  result.sink = uop::Sink({sink->src(0)}, absl::StrCat(reduce_dims.empty() ? "e" : "r", dims, reduce_dims));
+  return result;
+}
+
+}  // namespace understudy

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/schedule/planner.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/status.h"
+#include "src/schedule/index_expr.h"
+#include "src/uop/build.h"
+#include "src/uop/graph.h"
+
+namespace understudy {
+namespace {
+
+// Storing pays when recomputing would cost this many simple operations an element more ...
+constexpr double kRecomputePerElement = 64;
+// ... and this many in all (below, another kernel costs more than it saves).
+constexpr double kRecomputeTotal = 16384;
+// Distinct places in one kernel past which an expression is stored rather than repeated.
+constexpr size_t kMaxPlaces = 16;
+
+double OpCost(const UOp& u) {
+  switch (u.op()) {
+    case Op::kExp2: case Op::kLog2: case Op::kSin:
+      return 12;
+    case Op::kSqrt: case Op::kFDiv: case Op::kIDiv: case Op::kIMod: case Op::kFloorDiv: case Op::kFloorMod:
+      return 4;
+    case Op::kCast: case Op::kBitcast:
+      return 0;
+    default:
+      return IsAlu(u.op()) ? 1 : 0;
+  }
+}
+
+bool IsWrapper(Op op) { return op == Op::kContiguous || op == Op::kCopy; }
+
+ConstValue IdentityOf(Op op, DType t) {
+  switch (op) {
+    case Op::kMul:
+      return t.IsFloat() ? ConstValue(1.0) : ConstValue(int64_t{1});
+    default:
+      return t.IsFloat() ? ConstValue(0.0) : ConstValue(int64_t{0});
+  }
+}
+
+}  // namespace
+
+Planner::Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices, const PlannerOptions& options)
+    : stores_(std::move(stores)), devices_(devices.begin(), devices.end()), options_(options) {
+  for (OutputStore& s : stores_) {
+    // What only views or copies something needs a node of its own to be stored elsewhere first.
+    if (s.via_temporary && (IsMovement(s.value->op()) || s.value->op() == Op::kParam || s.value->op() == Op::kConst)) {
+      s.value = uop::Contiguous(s.value);
+    }
+    roots_.push_back(s.value);
+  }
+}
+
+void Planner::Reset() {
+  nodes_.clear();
+  number_.clear();
+  units_.clear();
+  temps_.clear();
+  next_range_ = 0;
+}
+
+// What is known of a node from its sources alone.
+void Planner::Analyse() {
+  for (const UOp* u : uop::Toposort(roots_)) {
+    number_[u] = static_cast<int>(nodes_.size());
+    Node& n = nodes_.emplace_back();
+    n.op = u;
+    n.cost = OpCost(*u);
+    n.constant = u->op() != Op::kParam;
+    n.forced = forced_.count(u) != 0;
+    for (const UOpRef& s : u->src()) {
+      const Node& from = nodes_[number_[s.get()]];
+      n.cost += from.cost;
+      n.has_reduce |= from.has_reduce;
+      n.constant &= from.constant;
+      if (n.device.empty()) n.device = from.device;
+    }
+    n.cost = std::min(n.cost, 1e6);
+    if (u->op() == Op::kParam) {
+      n.device = devices_[u->arg_as<std::vector<int64_t>>()[0]];
+    } else if (u->op() == Op::kCopy) {
+      n.device = u->arg_as<std::string>();
+    }
+    // Past these a value is stored anyway, so nothing is recomputed through them.
+    if (u->op() == Op::kReduceAxis) n.has_reduce = u->src(0)->numel() != 0, n.cost = 0;
+    if (u->op() == Op::kPad || (u->op() == Op::kExpand && u->numel() > u->src(0)->numel())) n.has_reduce = false;
+    if (IsWrapper(u->op()) || n.forced) n.has_reduce = false, n.cost = 0;
+    if (n.constant) n.cost = 0;
+  }
+}
+
+int Planner::NewTemporary(const Node& n) {
+  temps_.push_back({n.op->dtype(), n.op->numel(), n.device});
+  return static_cast<int>(devices_.size() + temps_.size()) - 1;
+}
+
+// The slot that holds all of the node's elements in order, or -1.
+int Planner::BaseSlot(const UOpRef& node) const {
+  const UOp* u = node.get();
+  while (u->op() == Op::kReshape) u = u->src(0).get();
+  if (u->op() == Op::kParam) return static_cast<int>(u->arg_as<std::vector<int64_t>>()[0]);
+  return ReadSlot(nodes_[number_.at(u)].stored);
+}
+
+// Reading what this call writes to a parameter is told apart from reading what it held before.
+int Planner::ReadSlot(int stored) const {
+  return stored >= 0 && stored < static_cast<int>(devices_.size()) ? stored + kNewContents : stored;
+}
+
+int Planner::Ask(const UOpRef& node, Request request) {
+  Node& n = nodes_[number_.at(node.get())];
+  Key key{request.unit, {}, request.at.valid.get()};
+  for (const UOpRef& i : request.at.index) key.index.push_back(i.get());
+  const auto [it, fresh] = n.known.emplace(std::move(key), static_cast<int>(n.requests.size()));
+  if (fresh) {
+    n.requests.push_back(std::move(request));
+  } else {
+    Request& r = n.requests[it->second];
+    r.evaluations = std::max(r.evaluations, request.evaluations);
+    r.in_reduce |= request.in_reduce;
+  }
+  return it->second;
+}
+
+// A unit that writes the node to `slot`; its request is computed even when the node is stored elsewhere.
+void Planner::StartUnit(Node& n, int slot, bool computes) {
+  Unit unit;
+  unit.root = UOpRef(n.op);
+  unit.slot = slot;
+  unit.device = n.device;
+  unit.computes = computes;
+  Request r;
+  r.unit = static_cast<int>(units_.size());
+  r.evaluations = static_cast<double>(n.op->numel());
+  r.in_reduce = false;
+  for (const int64_t d : n.op->shape()) {
+    if (d == 1) {
+      r.at.index.push_back(uop::IndexConst(0));
+      continue;
+    }
+    unit.ranges.push_back(uop::Range(d, next_range_++, AxisKind::kGlobal));
+    r.at.index.push_back(unit.ranges.back());
+  }
+  unit.store_index = Flatten(r.at.index, n.op->shape());
+  units_.push_back(std::move(unit));
+  Ask(UOpRef(n.op), std::move(r));
+}
+
+bool Planner::ShouldStore(const Node& n) const {
+  const UOp& u = *n.op;
+  if (n.forced) return true;
+  if (u.op() == Op::kCopy) return true;
+  if (n.constant || n.requests.empty() || u.op() == Op::kParam || IsMovement(u.op())) return false;
+  if (u.op() == Op::kContiguous) return true;
+  const double numel = static_cast<double>(u.numel());
+  double total = 0;
+  bool grown = n.requests.size() > 1, in_reduce = false, padded = false;
+  for (const Request& r : n.requests) {
+    total += r.evaluations;
+    grown |= r.evaluations > numel;
+    in_reduce |= r.in_reduce;
+    padded |= r.at.valid != nullptr;
+  }
+  if (u.op() == Op::kReduceAxis) return u.src(0)->numel() != 0 && (grown || in_reduce || padded);
+  if (n.has_reduce && (grown || in_reduce)) return true;
+  if (n.requests.size() > kMaxPlaces && n.cost >= 2) return true;
+  return n.cost * (total / numel - 1) > kRecomputePerElement && n.cost * (total - numel) > kRecomputeTotal;
+}
+
+absl::Status Planner::Decide() {
+  size_t total_requests = 0;
+  // Which store a node's own kernel writes to.
+  absl::flat_hash_map<const UOp*, const OutputStore*> direct;
+  for (const OutputStore& s : stores_) {
+    const Op op = s.value->op();
+    if (!s.via_temporary && !IsMovement(op) && op != Op::kParam && op != Op::kConst) direct.emplace(s.value.get(), &s);
+  }
+  for (size_t k = nodes_.size(); k-- > 0;) {
+    Node& n = nodes_[k];
+    const UOp& u = *n.op;
+    if (u.numel() == 0) continue;
+    std::vector<const OutputStore*> fills;
+    for (const OutputStore& s : stores_) {
+      if (s.value.get() == &u && !(direct.count(&u) && direct[&u] == &s)) fills.push_back(&s);
+    }
+    const bool alias = u.op() == Op::kContiguous && !IsMovement(u.src(0)->op()) && u.src(0)->op() != Op::kParam;
+    if (direct.count(&u)) {
+      n.stored = direct[&u]->param;
+      if (n.device.empty()) n.device = devices_[n.stored];
+    } else if (alias && !n.requests.empty() && !std::any_of(fills.begin(), fills.end(), [](auto* s) { return s->via_temporary; })) {
+      // The source is stored in its own right: this wrapper is a second name for it.
+      nodes_[number_[u.src(0).get()]].forced = true;
+    } else {
+      bool via = false;
+      for (const OutputStore* s : fills) via |= s->via_temporary;
+      if (via || ShouldStore(n)) n.stored = NewTemporary(n);
+    }
+    for (const OutputStore* s : fills) {
+      if (n.device.empty()) n.device = devices_[s->param];
+      StartUnit(n, s->param, false);
+    }
+    if (n.stored >= 0) {
+      if (u.op() == Op::kCopy && !nodes_[number_[u.src(0).get()]].constant && nodes_[number_[u.src(0).get()]].device != n.device) {
+        // A transfer: the source must be whole.
+        const UOp* base = u.src(0).get();
+        while (base->op() == Op::kReshape) base = base->src(0).get();
+        if (base->op() != Op::kParam) nodes_[number_[base]].forced = true;
+        Unit unit;
+        unit.root = UOpRef(&u);
+        unit.slot = n.stored;
+        unit.device = n.device;
+        unit.is_copy = true;
+        units_.push_back(std::move(unit));
+        continue;
+      }
+      StartUnit(n, n.stored, true);
+      Propagate(n, n.requests.size() - 1);
+    } else {
+      for (size_t r = 0; r < n.requests.size(); ++r) Propagate(n, r);
+    }
+    total_requests += n.requests.size();
+    if (total_requests > 20'000'000) return absl::ResourceExhaustedError("schedule: more than 20 million places in the kernels of one call");
+  }
+  return absl::OkStatus();
+}
+
+// Passes a request on to the node's sources.
+void Planner::Propagate(Node& n, size_t number) {
+  const UOp& u = *n.op;
+  const Request at = n.requests[number];  // by value: asking may grow other vectors, and this one is kept small
+  std::vector<int> from;
+  UOpRef own;
+  std::vector<UOpRef> ranges;
+  if (u.op() == Op::kParam || u.op() == Op::kConst) return;
+  if (IsMovement(u.op())) {
+    Request r{at.unit, SourcePlace(u, at.at, &own), at.evaluations, at.in_reduce, {}, nullptr, {}, nullptr};
+    const bool never = (own != nullptr && own->IsConst(0)) || u.src(0)->numel() == 0;
+    if (never) own = uop::BoolConst(false);
+    else from.push_back(Ask(u.src(0), std::move(r)));
+  } else if (u.op() == Op::kReduceAxis) {
+    Request r{at.unit, at.at, at.evaluations, true, {}, nullptr, {}, nullptr};
+    if (u.src(0)->numel() != 0) {
+      for (const int64_t axis : u.arg_as<ReduceArg>().axes) {
+        const int64_t d = u.src(0)->shape()[axis];
+        if (d == 1) continue;
+        ranges.push_back(uop::Range(d, next_range_++, AxisKind::kReduce));
+        r.at.index[axis] = ranges.back();
+        r.evaluations *= static_cast<double>(d);
+      }
+      if (ranges.empty()) r.in_reduce = at.in_reduce;
+      from.push_back(Ask(u.src(0), std::move(r)));
+    }
+  } else {
+    for (const UOpRef& s : u.src()) {
+      from.push_back(Ask(s, Request{at.unit, at.at, at.evaluations, at.in_reduce, {}, nullptr, {}, nullptr}));
+    }
+  }
+  Request& r = n.requests[number];
+  r.from = std::move(from);
+  r.own = std::move(own);
+  r.ranges = std::move(ranges);
+}
+
+UOpRef Planner::Expression(Node& n, Request& r) {
+  const UOp& u = *n.op;
+  const auto zero = [&] { return uop::Const(u.dtype(), IdentityOf(Op::kAdd, u.dtype())); };
+  const auto source = [&](size_t i) -> const UOpRef& { return nodes_[number_[u.src(i).get()]].requests[r.from[i]].expr; };
+  const auto load = [&](int slot) {
+    return uop::Load(uop::IndexOf(uop::Param(u.dtype(), slot), Flatten(r.at.index, u.shape()), r.at.valid));
+  };
+  const bool own_kernel = n.stored >= 0 && units_[r.unit].slot == n.stored && units_[r.unit].root.get() == &u;
+  if (n.stored >= 0 && !own_kernel) return load(ReadSlot(n.stored));
+  if (u.op() == Op::kParam) return load(static_cast<int>(u.arg_as<std::vector<int64_t>>()[0]));
+  if (u.op() == Op::kConst) return UOpRef(&u);
+  if (u.op() == Op::kPad) {
+    if (r.from.empty()) return zero();
+    const UOpRef& x = source(0);
+    if (r.own == nullptr || x == zero()) return x;
+    // A guarded load gives the zeros by itself.
+    if (x->op() == Op::kLoad && x->src(0)->num_src() > 2) return x;
+    if (u.dtype().IsBool() && x->IsConst(1)) return r.own;
+    return uop::Where(r.own, x, zero());
+  }
+  if (IsMovement(u.op()) || IsWrapper(u.op())) return r.from.empty() ? zero() : source(0);
+  if (u.op() == Op::kReduceAxis) {
+    const Op op = u.arg_as<ReduceArg>().op;
+    if (r.from.empty()) return uop::Const(u.dtype(), IdentityOf(op, u.dtype()));
+    return r.ranges.empty() ? source(0) : uop::Reduce(op, source(0), r.ranges);
+  }
+  if (u.op() == Op::kWhere && source(0)->IsConst()) return source(source(0)->IsConst(1) ? 1 : 2);
+  std::vector<UOpRef> src;
+  for (size_t i = 0; i < u.num_src(); ++i) src.push_back(source(i));
+  return u.WithSrc(std::move(src));
+}
+
+void Planner::BuildExpressions() {
+  for (Node& n : nodes_) {
+    for (Request& r : n.requests) {
+      r.expr = Expression(n, r);
+      Unit& unit = units_[r.unit];
+      if (unit.root.get() == n.op) unit.value = r.expr;  // nothing below a root asks for the root again
+    }
+    for (Unit& unit : units_) {
+      if (unit.is_copy && unit.root.get() == n.op) unit.source = BaseSlot(n.op->src(0));
+    }
+  }
+}
+
+namespace {
+std::set<int> SlotsOf(const UOpRef& value) {
+  std::set<int> slots;
+  for (const UOpRef& p : uop::NodesOf(value, Op::kParam)) slots.insert(static_cast<int>(p->arg_as<int64_t>()));
+  return slots;
+}
+}  // namespace
+
+int Planner::SplitCandidate(int unit, int slots) const {
+  int best = -1;
+  size_t best_slots = 1;
+  const size_t most = static_cast<size_t>(std::min(options_.max_buffers - 2, slots - 1));
+  for (size_t k = 0; k < nodes_.size(); ++k) {
+    const Node& n = nodes_[k];
+    if (!IsAlu(n.op->op()) || n.stored >= 0 || n.op->dtype().IsBool()) continue;
+    for (const Request& r : n.requests) {
+      if (r.unit != unit || r.expr == nullptr) continue;
+      const size_t count = SlotsOf(r.expr).size();
+      if (count > best_slots && count <= most) best = static_cast<int>(k), best_slots = count;
+    }
+  }
+  return best;
+}
+
+absl::Status Planner::Run() {
+  for (;;) {
+    Reset();
+    Analyse();
+    US_RETURN_IF_ERROR(Decide());
+    BuildExpressions();
+    bool again = false;
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const Unit& unit = units_[i];
+      if (unit.is_copy) continue;
+      US_CHECK(unit.value != nullptr) << OpName(unit.root->op());
+      const int slots = static_cast<int>(SlotsOf(unit.value).size()) + 1;
+      if (slots <= options_.max_buffers) continue;
+      const int k = SplitCandidate(static_cast<int>(i), slots);
+      if (k < 0) {
+        return absl::UnimplementedError(absl::StrCat("schedule: a kernel reads ", slots - 1, " buffers and cannot be split, expected at most ", options_.max_buffers - 1));
+      }
+      forced_.insert(nodes_[k].op);
+      again = true;
+    }
+    if (!again) return absl::OkStatus();
+  }
+}
+
+}  // namespace understudy

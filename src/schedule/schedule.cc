@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/schedule/schedule.h"
+
+#include <algorithm>
+#include <queue>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/status.h"
+#include "src/schedule/kernel.h"
+#include "src/schedule/memory_plan.h"
+#include "src/schedule/planner.h"
+#include "src/uop/build.h"
+#include "src/uop/graph.h"
+
+namespace understudy {
+namespace {
+
+int ParamOf(const UOpRef& p) { return static_cast<int>(p->arg_as<std::vector<int64_t>>()[0]); }
+
+absl::StatusOr<std::vector<OutputStore>> StoresOf(const UOpRef& sink, size_t num_params) {
+  std::vector<OutputStore> stores;
+  if (sink->op() != Op::kSink) return absl::InvalidArgumentError(absl::StrCat("schedule: root is ", OpName(sink->op()), ", expected SINK"));
+  std::set<int> written;
+  for (const UOpRef& s : sink->src()) {
+    if (s->op() != Op::kStore || s->src(0)->op() != Op::kParam || s->num_src() != 2) {
+      return absl::InvalidArgumentError(absl::StrCat("schedule: SINK of ", OpName(s->op()), ", expected STORE(PARAM, value)"));
+    }
+    const int param = ParamOf(s->src(0));
+    if (!written.insert(param).second) return absl::InvalidArgumentError(absl::StrCat("schedule: two stores to parameter ", param));
+    stores.push_back({param, s->src(1)});
+  }
+  for (const UOp* u : uop::Toposort(sink)) {
+    switch (u->op()) {
+      case Op::kParam:
+        if (static_cast<size_t>(u->arg_as<std::vector<int64_t>>()[0]) >= num_params) {
+          return absl::InvalidArgumentError(absl::StrCat("schedule: parameter ", u->arg_as<std::vector<int64_t>>()[0], " of ", num_params));
+        }
+        break;
+      case Op::kConst: case Op::kReduceAxis: case Op::kContiguous: case Op::kCopy: case Op::kStore: case Op::kSink:
+        break;
+      default:
+        if (!IsAlu(u->op()) && !IsMovement(u->op())) {
+          return absl::UnimplementedError(absl::StrCat("schedule: ", OpName(u->op()), " in a call, expected elementwise, movement, reduction, CONTIGUOUS or COPY"));
+        }
+    }
+  }
+  return stores;
+}
+
+// What a unit reads, as expressions name slots.
+std::set<int> Reads(const Unit& u) {
+  if (u.is_copy) return {u.source};
+  std::set<int> slots;
+  for (const UOpRef& p : uop::NodesOf(u.value, Op::kParam)) slots.insert(static_cast<int>(p->arg_as<int64_t>()));
+  return slots;
+}
+
+// True when the unit overwrites a buffer that it also reads elsewhere than at the element it writes.
+bool ReadsAcross(const Unit& u) {
+  if (u.is_copy) return u.source == u.slot;
+  for (const UOpRef& i : uop::NodesOf(u.value, Op::kIndex)) {
+    if (i->src(0)->arg_as<int64_t>() == u.slot && i->src(1) != u.store_index) return true;
+  }
+  return false;
+}
+
+// An order that respects reads and writes; units that are part of a cycle come back in `stuck`.
+std::vector<int> Order(const std::vector<Unit>& units, int num_params, std::vector<int>* stuck) {
+  const int n = static_cast<int>(units.size());
+  absl::flat_hash_map<int, int> writer;
+  for (int i = 0; i < n; ++i) writer[units[i].slot] = i;
+  std::vector<std::set<int>> after(n);
+  const auto edge = [&](int a, int b) {
+    if (a != b) after[a].insert(b);
+  };
+  for (int i = 0; i < n; ++i) {
+    for (const int slot : Reads(units[i])) {
+      if (slot >= kNewContents) {
+        edge(writer.at(slot - kNewContents), i);
+      } else if (slot >= num_params) {
+        edge(writer.at(slot), i);
+      } else if (const auto w = writer.find(slot); w != writer.end()) {
+        edge(i, w->second);  // the old contents are read before they go
+      }
+    }
+  }
+  std::vector<int> waits(n, 0), order;
+  for (const auto& next : after) {
+    for (const int b : next) ++waits[b];
+  }
+  // Units were met from the outputs down, so the highest number is the deepest.
+  std::priority_queue<int> ready;
+  for (int i = 0; i < n; ++i) {
+    if (waits[i] == 0) ready.push(i);
+  }
+  while (!ready.empty()) {
+    const int i = ready.top();
+    ready.pop();
+    order.push_back(i);
+    for (const int b : after[i]) {
+      if (--waits[b] == 0) ready.push(b);
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    if (waits[i] > 0) stuck->push_back(i);
+  }
+  return order;
+}
+
+void PlaceTemporaries(Schedule& s) {
+  std::map<std::string, std::vector<int>> by_device;
+  for (size_t t = 0; t < s.temporaries.size(); ++t) by_device[s.temporaries[t].device].push_back(static_cast<int>(t));
+  for (const auto& [device, members] : by_device) {
+    std::vector<Lifetime> lives;
+    for (const int t : members) lives.push_back({s.temporaries[t].bytes, s.temporaries[t].first_use, s.temporaries[t].last_use});
+    const MemoryPlan plan = PlanMemory(lives);
+    for (size_t i = 0; i < members.size(); ++i) s.temporaries[members[i]].offset = plan.offsets[i];
+    s.arena_bytes[device] = plan.bytes;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices) {
+  const int num_params = static_cast<int>(devices.size());
+  US_ASSIGN_OR_RETURN(std::vector<OutputStore> stores, StoresOf(sink, devices.size()));
+  for (;;) {
+    Planner planner(stores, devices, PlannerOptions());
+    US_RETURN_IF_ERROR(planner.Run());
+    const std::vector<Unit>& units = planner.units();
+    std::vector<int> stuck;
+    const std::vector<int> order = Order(units, num_params, &stuck);
+    // In-place stores that cannot be are computed aside and copied last; copies have no readers, so this ends.
+    std::set<int> aside;
+    for (const Unit& u : units) {
+      if (ReadsAcross(u)) aside.insert(u.slot);
+    }
+    for (const int i : stuck) aside.insert(units[i].slot);
+    bool changed = false;
+    for (OutputStore& s : stores) {
+      if (!s.via_temporary && aside.count(s.param)) s.via_temporary = changed = true;
+    }
+    if (changed) continue;
+    US_CHECK(stuck.empty() && aside.empty()) << "units wait for each other";
+
+    Schedule schedule;
+    schedule.num_params = num_params;
+    for (const Planner::Temp& t : planner.temporaries()) {
+      Temporary temp{t.dtype, t.size, t.device};
+      temp.bytes = t.size * t.dtype.ScalarBytes();
+      temp.first_use = -1;
+      schedule.temporaries.push_back(temp);
+    }
+    for (const int i : order) {
+      const Unit& u = units[i];
+      ScheduleItem item;
+      item.device = u.device;
+      if (u.is_copy) {
+        item.kind = ScheduleItem::Kind::kCopy;
+        item.slots = {u.slot, u.source};
+      } else {
+        FinishedKernel k = FinishKernel({u.value, u.store_index, u.ranges, u.slot});
+        item.kernel = std::move(k.sink);
+        item.slots = std::move(k.slots);
+      }
+      const int at = static_cast<int>(schedule.items.size());
+      for (int& slot : item.slots) {
+        if (slot >= kNewContents) slot -= kNewContents;
+        if (slot < num_params) continue;
+        Temporary& t = schedule.temporaries[slot - num_params];
+        if (t.first_use < 0) t.first_use = at;
+        t.last_use = at;
+      }
+      schedule.items.push_back(std::move(item));
+    }
+    PlaceTemporaries(schedule);
+    return schedule;
+  }
+}
+
+std::string ScheduleText(const Schedule& s) {
+  std::string out;
+  for (size_t i = 0; i < s.items.size(); ++i) {
+    const ScheduleItem& item = s.items[i];
+    absl::StrAppend(&out, i, ": ", item.device, " ");
+    if (item.kind == ScheduleItem::Kind::kCopy) absl::StrAppend(&out, "copy");
+    else absl::StrAppend(&out, item.kernel->arg_as<KernelArg>().name);
+    for (size_t k = 0; k < item.slots.size(); ++k) {
+      const int slot = item.slots[k];
+      absl::StrAppend(&out, k == 0 ? " -> " : k == 1 ? " <- " : ", ");
+      if (slot < s.num_params) absl::StrAppend(&out, "p", slot);
+      else absl::StrAppend(&out, "t", slot - s.num_params, "@", s.temporaries[slot - s.num_params].offset);
+    }
+    absl::StrAppend(&out, "\n");
+  }
+  return out;
+}
+
+}  // namespace understudy
