@@ -19,6 +19,7 @@ class RingAllocator {
   std::optional<uint64_t> TryAllocate(uint64_t size, uint64_t alignment) {
     uint64_t begin = AlignUp(head_, alignment);
     if (begin % capacity_ + size > capacity_) begin = AlignUp(begin, capacity_);  // the tail is too short: skip it
+    if (tail_ == head_) tail_ = begin;  // nothing in use: what was skipped does not count
     if (begin + size - tail_ > capacity_) return std::nullopt;
     if (begin / capacity_ != head_ / capacity_) ++wraps_;
     head_ = begin + size;

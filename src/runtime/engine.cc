@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/runtime/engine.h"
+
+#include "absl/strings/str_cat.h"
+#include "src/base/status.h"
+#include "src/tensor/host_data.h"
+
+namespace understudy {
+namespace {
+
+absl::Status Annotate(const absl::Status& status, const std::string& where) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(where, ": ", std::string(status.message())));
+}
+
+size_t ByteSize(const UOp& buffer) {
+  return static_cast<size_t>(buffer.arg_as<BufferArg>().size) * buffer.dtype().SizeBytes();
+}
+
+// The BUFFER under RESHAPEs, when the value is all of it in its own order; else null.
+UOpRef WholeBuffer(UOpRef u) {
+  while (u->op() == Op::kReshape) u = UOpRef(u->src(0));
+  return u->op() == Op::kBuffer ? u : UOpRef();
+}
+
+}  // namespace
+
+Engine::Engine(DeviceRegistry devices, EngineOptions options)
+    : devices_(std::move(devices)), options_(std::move(options)) {}
+
+absl::Status Engine::Realize(Tensor& tensor) {
+  Tensor* const list[] = {&tensor};
+  return Realize(list);
+}
+
+absl::Status Engine::Realize(absl::Span<Tensor* const> tensors) {
+  ++stats_.realizes;
+  std::vector<OutputRequest> requests;
+  for (const Tensor* t : tensors) {
+    US_RETURN_IF_ERROR(t->status());
+    requests.push_back({t->uop(), t->device()});
+  }
+  US_ASSIGN_OR_RETURN(const Call call, MakeCall(requests, &realized_));
+  US_RETURN_IF_ERROR(Run(call));
+  CommitCall(call, &realized_);
+  for (size_t i = 0; i < tensors.size(); ++i) tensors[i]->Rebind(call.results[i]);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Engine::CachedSchedule*> Engine::FindSchedule(const Call& call) {
+  const auto key = std::pair(static_cast<const UOp*>(call.sink.get()), call.devices);
+  if (const auto it = schedules_.find(key); it != schedules_.end()) {
+    ++stats_.schedule_cache_hits;
+    return it->second.get();
+  }
+  US_ASSIGN_OR_RETURN(Schedule schedule, MakeSchedule(call));
+  ++stats_.schedules_made;
+  auto cached = std::make_unique<CachedSchedule>();
+  cached->sink = call.sink;
+  cached->programs.resize(schedule.items.size());
+  cached->schedule = std::move(schedule);
+  return (schedules_[key] = std::move(cached)).get();
+}
+
+absl::StatusOr<Program*> Engine::FindProgram(const UOpRef& kernel, Device& device) {
+  // Kernel graphs are interned: equal structure is the same node.
+  const auto key = std::pair(static_cast<const UOp*>(kernel.get()), static_cast<const Device*>(&device));
+  if (const auto it = programs_.find(key); it != programs_.end()) {
+    ++stats_.program_cache_hits;
+    return it->second.program.get();
+  }
+  auto program = device.Compile(kernel, options_.choices ? &*options_.choices : nullptr);
+  if (!program.ok()) {
+    return Annotate(program.status(), absl::StrCat("compiling ", kernel->arg_as<KernelArg>().name, " for ", device.name()));
+  }
+  ++stats_.kernels_compiled;
+  CachedProgram& entry = programs_[key];
+  entry = {kernel, device.shared_from_this(), *std::move(program)};
+  return entry.program.get();
+}
+
+absl::StatusOr<Buffer*> Engine::Storage(const UOpRef& node, bool output) {
+  const BufferArg& arg = node->arg_as<BufferArg>();
+  if (arg.slot == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat("buffer ", arg.id, " on ", arg.device, " has no storage slot"));
+  }
+  std::unique_ptr<StorageBase>& impl = arg.slot->impl;
+  if (auto* buffer = dynamic_cast<Buffer*>(impl.get())) return buffer;
+  auto* host = dynamic_cast<HostData*>(impl.get());
+  if (impl != nullptr && host == nullptr) {
+    return absl::InternalError(absl::StrCat("buffer ", arg.id, " on ", arg.device, " holds storage of an unknown kind"));
+  }
+  if (impl == nullptr && !output) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("buffer ", arg.id, " on ", arg.device, " is read, but nothing was ever written to it"));
+  }
+  US_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, devices_.Find(arg.device));
+  auto buffer = std::make_unique<Buffer>(std::move(device), ByteSize(*node));
+  if (host != nullptr) {
+    US_RETURN_IF_ERROR(buffer->CopyIn(host->bytes().data(), host->bytes().size()));
+    stats_.bytes_in += static_cast<int64_t>(host->bytes().size());
+  }
+  impl = std::move(buffer);
+  return static_cast<Buffer*>(impl.get());
+}
+
+absl::Status Engine::RunKernel(Program& program, Device& device, absl::Span<Buffer* const> slots,
+                               const ScheduleItem& item) {
+  std::vector<Allocation> buffers;
+  for (const int slot : item.slots) {
+    US_CHECK(slot >= 0 && static_cast<size_t>(slot) < slots.size()) << "slot " << slot << " of " << slots.size();
+    if (&slots[slot]->device() != &device) {
+      return absl::InternalError(absl::StrCat("kernel ", program.name(), " on ", device.name(), " names a buffer on ",
+                                              slots[slot]->device().name()));
+    }
+    US_ASSIGN_OR_RETURN(const Allocation a, slots[slot]->Get());
+    buffers.push_back(a);
+  }
+  LaunchInfo info;
+  ++stats_.kernels_launched;
+  US_RETURN_IF_ERROR(Annotate(device.Launch(program, buffers, {}, options_.profile ? &info : nullptr),
+                              absl::StrCat("launching ", program.name(), " on ", device.name())));
+  if (options_.profile) launches_.push_back({program.name(), device.name(), info});
+  return absl::OkStatus();
+}
+
+absl::Status Engine::Run(const Call& call) {
+  US_ASSIGN_OR_RETURN(CachedSchedule * cached, FindSchedule(call));
+  const Schedule& schedule = cached->schedule;
+
+  std::vector<bool> is_output(call.buffers.size());
+  for (const int position : call.outputs) is_output[position] = true;
+  std::vector<Buffer*> slots;
+  for (size_t i = 0; i < call.buffers.size(); ++i) {
+    US_ASSIGN_OR_RETURN(Buffer * buffer, Storage(call.buffers[i], is_output[i]));
+    slots.push_back(buffer);
+  }
+  // Temporaries are views of one arena a device. The arenas go when this returns; devices keep the memory until the
+  // work that uses it is done.
+  std::map<std::string, std::unique_ptr<Buffer>> arenas;
+  for (const auto& [name, bytes] : schedule.arena_bytes) {
+    US_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, devices_.Find(name));
+    arenas[name] = std::make_unique<Buffer>(std::move(device), static_cast<size_t>(bytes));
+  }
+  std::vector<std::unique_ptr<Buffer>> temporaries;
+  for (const Temporary& t : schedule.temporaries) {
+    US_CHECK(arenas.contains(t.device)) << "no arena for " << t.device;
+    US_ASSIGN_OR_RETURN(auto view, arenas[t.device]->View(static_cast<size_t>(t.offset), static_cast<size_t>(t.bytes)));
+    slots.push_back(view.get());
+    temporaries.push_back(std::move(view));
+  }
+
+  for (size_t i = 0; i < schedule.items.size(); ++i) {
+    const ScheduleItem& item = schedule.items[i];
+    if (item.kind == ScheduleItem::Kind::kCopy) {
+      US_CHECK(item.slots.size() == 2) << item.slots.size();
+      Buffer &to = *slots[item.slots[0]], &from = *slots[item.slots[1]];
+      US_RETURN_IF_ERROR(Annotate(CopyBuffer(to, from), absl::StrCat("copying from ", from.device().name(), " to ",
+                                                                     to.device().name())));
+      ++stats_.copies;
+      stats_.bytes_copied += static_cast<int64_t>(to.bytes());
+      continue;
+    }
+    US_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device, devices_.Find(item.device));
+    if (cached->programs[i] == nullptr) {
+      US_ASSIGN_OR_RETURN(cached->programs[i], FindProgram(item.kernel, *device));
+    } else {
+      ++stats_.program_cache_hits;
+    }
+    US_RETURN_IF_ERROR(RunKernel(*cached->programs[i], *device, slots, item));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<uint8_t>> Engine::Bytes(Tensor& tensor) {
+  US_RETURN_IF_ERROR(Realize(tensor));
+  UOpRef node = WholeBuffer(tensor.uop());
+  Tensor contiguous;
+  if (node == nullptr) {
+    // A constant, or a view in another order: give the value storage of its own, and leave the caller's tensor as it is.
+    contiguous = tensor.Clone();
+    US_RETURN_IF_ERROR(Realize(contiguous));
+    node = WholeBuffer(contiguous.uop());
+  }
+  if (node == nullptr) return absl::InternalError("Engine::Bytes: a clone has no buffer of its own");
+  US_ASSIGN_OR_RETURN(Buffer * buffer, Storage(node, /*output=*/false));
+  std::vector<uint8_t> bytes(buffer->bytes());
+  US_RETURN_IF_ERROR(buffer->CopyOut(bytes.data(), bytes.size()));
+  stats_.bytes_out += static_cast<int64_t>(bytes.size());
+  return bytes;
+}
+
+absl::Status Engine::Synchronize() {
+  absl::Status status;
+  for (const std::string& name : devices_.Names()) {
+    US_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device, devices_.Find(name));
+    status.Update(Annotate(device->Synchronize(), name));
+  }
+  return status;
+}
+
+void Engine::ResetStats() {
+  stats_ = {};
+  launches_.clear();
+}
+
+void Engine::ClearCaches() {
+  schedules_.clear();
+  programs_.clear();
+}
+
+}  // namespace understudy

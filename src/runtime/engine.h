@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Realises tensors: call, schedule, compile, run, with each step cached by structure, so that the second step of a
+// training loop compiles nothing. Programs and tests own one; it owns no device. Not thread safe: one engine a thread.
+//
+//   Engine engine(devices);
+//   US_ASSIGN_OR_RETURN(std::vector<float> values, engine.Data<float>(y));
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "src/codegen/choices.h"
+#include "src/runtime/buffer.h"
+#include "src/runtime/device.h"
+#include "src/schedule/schedule.h"
+#include "src/tensor/tensor.h"
+
+namespace understudy {
+
+struct EngineOptions {
+  // The same choices for every kernel (an empty list: none); by default each device's heuristic.
+  std::optional<ChoiceList> choices;
+  // Launch synchronously and keep a record of each kernel.
+  bool profile = false;
+};
+
+struct EngineStats {
+  int64_t realizes = 0;
+  int64_t schedules_made = 0, schedule_cache_hits = 0;
+  int64_t kernels_compiled = 0, program_cache_hits = 0, kernels_launched = 0;
+  int64_t copies = 0, bytes_copied = 0;  // between buffers
+  int64_t bytes_in = 0, bytes_out = 0;   // from and to the host
+};
+
+struct LaunchRecord {
+  std::string kernel, device;
+  LaunchInfo info;
+};
+
+class Engine {
+ public:
+  explicit Engine(DeviceRegistry devices, EngineOptions options = {});
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Afterwards each tensor's value is in storage (or is a virtual constant), and the tensor names that storage. Work
+  // may still be running on return; its errors come from a later call, at the latest from Synchronize. On an error
+  // the tensors keep their graphs, but targets of in-place assignments may be partly written.
+  absl::Status Realize(absl::Span<Tensor* const> tensors);
+  absl::Status Realize(Tensor& tensor);
+
+  // The elements in row-major order, realised first. InvalidArgument when T is not the tensor's element type.
+  template <class T>
+  absl::StatusOr<std::vector<T>> Data(Tensor& tensor);
+  // The same as stored bytes, of any dtype.
+  absl::StatusOr<std::vector<uint8_t>> Bytes(Tensor& tensor);
+
+  // Waits for every device, with the first error.
+  absl::Status Synchronize();
+
+  const DeviceRegistry& devices() const { return devices_; }
+  const EngineStats& stats() const { return stats_; }
+  const std::vector<LaunchRecord>& launches() const { return launches_; }
+  void ResetStats();
+  // Programs and schedules are made anew afterwards.
+  void ClearCaches();
+
+ private:
+  struct CachedSchedule {
+    UOpRef sink;  // keeps the key's node alive
+    Schedule schedule;
+    // One a kernel item (null for copies), filled when the schedule first runs.
+    std::vector<Program*> programs;
+  };
+
+  absl::StatusOr<CachedSchedule*> FindSchedule(const Call& call);
+  absl::StatusOr<Program*> FindProgram(const UOpRef& kernel, Device& device);
+  // The storage of a BUFFER node on its device: uploaded from the host, or declared when `output`.
+  absl::StatusOr<Buffer*> Storage(const UOpRef& buffer, bool output);
+  absl::Status Run(const Call& call);
+  absl::Status RunKernel(Program& program, Device& device, absl::Span<Buffer* const> slots, const ScheduleItem& item);
+
+  DeviceRegistry devices_;
+  const EngineOptions options_;
+  EngineStats stats_;
+  std::vector<LaunchRecord> launches_;
+  RealizedValues realized_;
+  absl::flat_hash_map<std::pair<const UOp*, std::vector<std::string>>, std::unique_ptr<CachedSchedule>> schedules_;
+  struct CachedProgram {
+    UOpRef kernel;
+    std::shared_ptr<Device> device;  // before the program, which must go first
+    std::unique_ptr<Program> program;
+  };
+  absl::flat_hash_map<std::pair<const UOp*, const Device*>, CachedProgram> programs_;
+};
+
+template <class T>
+absl::StatusOr<std::vector<T>> Engine::Data(Tensor& tensor) {
+  if (tensor.ok() && tensor.dtype() != DTypeOf<T>()) {
+    return absl::InvalidArgumentError("Engine::Data: the tensor is " + tensor.dtype().Name() + ", the caller wants " +
+                                      DTypeOf<T>().Name());
+  }
+  absl::StatusOr<std::vector<uint8_t>> bytes = Bytes(tensor);
+  if (!bytes.ok()) return bytes.status();
+  std::vector<T> out(bytes->size() / sizeof(T));
+  for (size_t i = 0; i < out.size(); ++i) {
+    T v;
+    __builtin_memcpy(&v, bytes->data() + i * sizeof(T), sizeof(T));
+    out[i] = v;
+  }
+  return out;
+}
+
+}  // namespace understudy

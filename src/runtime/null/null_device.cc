@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/runtime/null/null_device.h"
+
+#include "absl/strings/str_cat.h"
+#include "src/base/bits.h"
+#include "src/base/status.h"
+#include "src/codegen/codegen.h"
+#include "src/render/render.h"
+
+namespace understudy {
+namespace {
+
+class NullProgram : public Program {
+ public:
+  explicit NullProgram(CompiledKernel compiled) : compiled_(std::move(compiled)) {}
+  const std::string& name() const override { return compiled_.name; }
+  const std::string& text() const override { return compiled_.text; }
+  const CompiledKernel& compiled() const { return compiled_; }
+
+ private:
+  CompiledKernel compiled_;
+};
+
+absl::Status CheckBytes(const Allocation& a, size_t bytes) {
+  if (bytes <= a.bytes) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("copy of ", bytes, " bytes in a range of ", a.bytes));
+}
+
+}  // namespace
+
+NullDevice::NullDevice(Target target) : target_(std::move(target)) {}
+
+absl::StatusOr<Allocation> NullDevice::Allocate(size_t bytes) {
+  if (bytes == 0) return absl::InvalidArgumentError("allocating 0 bytes on NULL");
+  const uint64_t address = next_;
+  next_ += AlignUp(bytes, 64);
+  return Allocation{address, bytes, address};
+}
+
+absl::Status NullDevice::Free(const Allocation&) { return absl::OkStatus(); }
+
+absl::Status NullDevice::CopyIn(const Allocation& dst, const void*, size_t bytes) { return CheckBytes(dst, bytes); }
+
+absl::Status NullDevice::CopyOut(void*, const Allocation&, size_t bytes) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("reading ", bytes, " bytes from NULL: the device compiles kernels and runs none"));
+}
+
+absl::Status NullDevice::CopyWithin(const Allocation& dst, const Allocation& src, size_t bytes) {
+  US_RETURN_IF_ERROR(CheckBytes(dst, bytes));
+  return CheckBytes(src, bytes);
+}
+
+absl::StatusOr<std::unique_ptr<Program>> NullDevice::Compile(const UOpRef& kernel, const ChoiceList* choices) {
+  US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, choices));
+  US_ASSIGN_OR_RETURN(CompiledKernel compiled, RenderLlvm(linear, target_));
+  return std::make_unique<NullProgram>(std::move(compiled));
+}
+
+absl::Status NullDevice::Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
+                                LaunchInfo* info) {
+  auto* p = dynamic_cast<NullProgram*>(&program);
+  if (p == nullptr) return absl::InvalidArgumentError(absl::StrCat("program ", program.name(), " is not of device NULL"));
+  const CompiledKernel& c = p->compiled();
+  if (buffers.size() < c.params.size() || vars.size() != c.vars.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, ": ", buffers.size(), " buffers and ", vars.size(),
+                                                   " variables, expected ", c.params.size(), " and ", c.vars.size()));
+  }
+  if (info != nullptr) *info = {0, 0, c.global, c.local};
+  return absl::OkStatus();
+}
+
+}  // namespace understudy
