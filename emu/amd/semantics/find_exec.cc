@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_format.h"
 #include "emu/amd/semantics/scalar_control.h"
+#include "emu/amd/semantics/vector_exec.h"
 
 namespace understudy::emu::amd {
 namespace {
@@ -22,9 +23,6 @@ std::string DsRefusal(const Inst& inst) {
 }
 
 }  // namespace
-
-// Until the vector half is linked in, its instructions are refused by name.
-[[gnu::weak]] ExecFn FindVectorExec(const Inst&) { return nullptr; }
 
 ExecFn FindExec(const Inst& inst, std::string* refusal) {
   ExecFn fn = nullptr;
@@ -93,7 +91,7 @@ std::string RefusalReason(const Inst& inst) {
     case Encoding::LDSDIR:
       return "a graphics instruction";
     default:
-      return "";
+      return VectorRefusal(inst);
   }
 }
 

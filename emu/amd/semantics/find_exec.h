@@ -19,7 +19,7 @@ ExecFn FindScalarMemoryExec(const Inst& inst);  // SMEM
 ExecFn FindDsExec(const Inst& inst);       // DS
 ExecFn FindFlatExec(const Inst& inst);     // FLAT GLOBAL SCRATCH
 ExecFn FindBufferExec(const Inst& inst);   // MUBUF
-ExecFn FindVectorExec(const Inst& inst);   // VOP*, VINTERP
+// FindVectorExec (VOP*, VINTERP) is in vector_exec.h.
 
 // Why an instruction of these families is refused, without its name; "" when no particular reason is recorded.
 std::string RefusalReason(const Inst& inst);

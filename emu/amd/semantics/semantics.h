@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One type an opcode that carries its semantic function to templates: the form in which semantics.inc reaches the
+// compiled lane loops and the signature reader. Only the files that instantiate semantics include it.
+
+#include "emu/amd/semantics/signature.h"
+#include "emu/amd/semantics/vop1.h"
+#include "emu/amd/semantics/vop2.h"
+#include "emu/amd/semantics/vop3.h"
+#include "emu/amd/semantics/vop3_float.h"
+#include "emu/amd/semantics/vop3p.h"
+#include "emu/amd/semantics/vopc.h"
+
+namespace understudy::emu::amd::semantic {
+
+#define SEMANTIC(chapter, opcode, function, state, note) \
+  struct opcode {                                        \
+    template <class B>                                   \
+    static constexpr void Run(B& b) {                    \
+      function(b);                                       \
+    }                                                    \
+  };
+#define WAVE_OP(opcode, function, state, note)
+#define REFUSED(opcode, reason)
+#include "emu/amd/semantics/semantics.inc"
+#undef SEMANTIC
+#undef WAVE_OP
+#undef REFUSED
+
+}  // namespace understudy::emu::amd::semantic

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Vector instructions that work on a whole wave: lane exchange with scalars and between lanes, swaps, registers indexed
+// by M0, and matrix multiplication. Executors in the form of the decoded-program cache.
+
+#include <string>
+
+#include "emu/amd/core/wave_state.h"
+#include "emu/amd/decode/inst.h"
+
+namespace understudy::emu::amd {
+
+ExecResult ReadFirstLane(const Inst& inst, WaveState& wave);
+ExecResult ReadLane(const Inst& inst, WaveState& wave);
+ExecResult WriteLane(const Inst& inst, WaveState& wave);
+ExecResult PermLane16(const Inst& inst, WaveState& wave);
+ExecResult PermLaneX16(const Inst& inst, WaveState& wave);
+ExecResult PermLane64(const Inst& inst, WaveState& wave);
+ExecResult Swap32(const Inst& inst, WaveState& wave);
+ExecResult Swap16(const Inst& inst, WaveState& wave);
+ExecResult SwapRel(const Inst& inst, WaveState& wave);
+ExecResult MovRelD(const Inst& inst, WaveState& wave);
+ExecResult MovRelS(const Inst& inst, WaveState& wave);
+ExecResult MovRelSD(const Inst& inst, WaveState& wave);
+ExecResult MovRelSD2(const Inst& inst, WaveState& wave);
+// wmma.cc
+ExecResult WmmaF32F16(const Inst& inst, WaveState& wave);
+ExecResult WmmaF32Bf16(const Inst& inst, WaveState& wave);
+ExecResult WmmaF16F16(const Inst& inst, WaveState& wave);
+ExecResult WmmaBf16Bf16(const Inst& inst, WaveState& wave);
+ExecResult WmmaI32Iu8(const Inst& inst, WaveState& wave);
+ExecResult WmmaI32Iu4(const Inst& inst, WaveState& wave);
+
+// What keeps one of the above from executing (operands, DPP), or "".
+std::string WaveOpProblem(const Inst& inst);
+
+}  // namespace understudy::emu::amd
