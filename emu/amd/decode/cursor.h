@@ -53,6 +53,8 @@ absl::Status ReadSource(Cursor* c, uint32_t field, const Slot& slot, int i, Inst
 absl::Status ReadVgpr(Cursor* c, uint32_t reg, const Slot& slot, int op_sel_bit, Operand* out, Inst* inst);
 // An SGPR field (7 bits) used as destination or address.
 absl::Status ReadSgpr(Cursor* c, uint32_t field, const Slot& slot, Operand* out);
+// The f16 pattern of an inline constant given as f32.
+uint64_t InlineFloatAsF16(uint64_t f32);
 // Operand without an encoding of its own.
 Operand MaskRegister(uint16_t reg);
 // Fetches the literal after `base` bytes; sets inst->has_literal, lit32 and size.

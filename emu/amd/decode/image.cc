@@ -110,9 +110,20 @@ absl::Status DecodeImage(Cursor* c, Inst* inst) {
     US_RETURN_IF_ERROR(c->Need(12));
     uint32_t extra = c->Word(8);
     inst->size = 12;
-    inst->n_nsa = 4;
-    for (int i = 0; i < 4; ++i) inst->nsa_vaddr[i] = static_cast<uint8_t>(Field(extra, 8 * i + 7, 8 * i));
-    address.dwords = 1;
+    // Each address register apart; a fifth holds what is left as a tuple. BVH groups its vectors by three.
+    address.dwords = static_cast<uint8_t>(row.op == Opcode::IMAGE_BVH64_INTERSECT_RAY ? 2 : 1);
+    int left = words - address.dwords;
+    for (int i = 0; i < 4 && left > 0; ++i) {
+      int take = name.bvh && i > 0 ? 3 : i == 3 ? left : 1;
+      Slot part = address;
+      part.dwords = static_cast<uint8_t>(take);
+      Operand operand;
+      US_RETURN_IF_ERROR(ReadVgpr(c, Field(extra, 8 * i + 7, 8 * i), part, 0, &operand, inst));
+      inst->nsa_vaddr[i] = static_cast<uint8_t>(operand.reg);
+      inst->nsa_dwords[i] = static_cast<uint8_t>(take);
+      inst->n_nsa = static_cast<uint8_t>(i + 1);
+      left -= take;
+    }
   } else {
     address.dwords = static_cast<uint8_t>(words);
   }

@@ -44,9 +44,10 @@ struct Operand {
   bool implicit = false;
   uint16_t reg = 0;
   uint16_t bits = 0;  // operand width in bits, as the ISA tables state (16 for f16, 24 for i24, 64, 128...)
-  // Constants. kInlineFloat: 16-bit and packed-16 float types get the f16 (bf16) pattern in bits 15:0 with zero above,
-  // 64-bit types (integer ones too) the f64 pattern, all others (16-bit integers too) the f32 pattern. kLiteral:
-  // F64 = literal << 32, I64 = sign-extended, everything else zero-extended.
+  // Constants. kInlineFloat: 16-bit vector operands (integer ones too) and packed f16/bf16 get the f16 (bf16) pattern in
+  // bits 15:0 with zero above, 64-bit operands (integer ones too) the f64 pattern, all others (packed 16-bit integers,
+  // every 32-bit type, scalar instructions) the f32 pattern. kLiteral: F64 = literal << 32, I64 = sign-extended,
+  // everything else zero-extended (a 16-bit operand reads bits 15:0).
   uint64_t imm = 0;
 
   bool is_sgpr() const { return kind == Kind::kSgpr; }
@@ -84,7 +85,7 @@ struct DppInfo {
 //   MUBUF/MTBUF     src[0]=vaddr (kNone without offen/idxen; 2 dwords with both: index then offset), src[1]=srsrc,
 //                   src[2]=soffset, src[3]=vdata (stores, atomics); dst[0]=vdata (loads, atomics with glc); offset.
 //   MIMG            src[0]=vaddr, src[1]=srsrc, src[2]=ssamp or kNone, src[3]=vdata (stores, atomics), dst[0] as above;
-//                   with nsa, nsa_vaddr[] holds address registers 1..4.
+//                   with nsa, src[0] is the first address register and nsa_vaddr[0..n_nsa) the others, each nsa_dwords long.
 //   EXP             src[0..3]=vsrc0..3 (kNone where `exp_en` is clear).
 struct Inst {
   Opcode op = Opcode::kCount;
@@ -96,8 +97,12 @@ struct Inst {
   Operand dst[2];
   Operand src[6];
 
-  // Modifiers, bit i = source i. A 16-bit VGPR operand reads (op_sel bit set: hi, else lo) half of its register: e32
+  // Modifiers, bit i = source i. neg and abs are set only where they have a meaning (float sources; V_CNDMASK, where they
+  // act on the passed pattern), clamp and omod likewise. A 16-bit VGPR operand reads (op_sel bit set: hi, else lo) half of its register: e32
   // encodings put that choice into bit 7 of the register field and arrive here the same way. op_sel bit 3 = destination.
+  // V_PERMLANE16/X16: op_sel bit 0 = FI, bit 1 = BC.
+  // VOP3P: op_sel/op_sel_hi select the half for the low/high result. v_fma_mix*: src[i].type says F32, or F16 with op_sel
+  // bit i choosing the half. V_DOT4/8_*_IU* and V_WMMA_*_IU*: neg bit i = source i is signed.
   uint8_t neg = 0, abs = 0;  // VOP3P: neg = neg_lo. v_fma_mix*: neg and abs as in VOP3 (encoded in neg_lo/neg_hi).
   uint8_t neg_hi = 0;        // VOP3P except v_fma_mix*
   uint8_t op_sel = 0, op_sel_hi = 0;
@@ -116,7 +121,7 @@ struct Inst {
        sve = false;
   bool r128 = false, a16 = false, d16 = false, unorm = false, nsa = false;
   uint8_t dmask = 0, dim = 0, format = 0;
-  uint8_t nsa_vaddr[4] = {}, n_nsa = 0;
+  uint8_t nsa_vaddr[4] = {}, nsa_dwords[4] = {}, n_nsa = 0;
   uint8_t exp_en = 0, exp_target = 0;
   bool exp_done = false, exp_row = false;
   uint8_t wait_exp = 0, wait_vdst = 0, attr = 0, attr_chan = 0;

@@ -59,18 +59,13 @@ absl::Status DecodeDs(Cursor* c, Inst* inst) {
   GdsUse use = GdsUseOf(row.op);
   if (use == GdsUse::kAlways && !inst->gds) return c->Refuse("needs the gds bit");
   if (use == GdsUse::kNever && inst->gds) return c->Refuse("takes no gds bit");
-  if (row.op == Opcode::DS_NOP) US_RETURN_IF_ERROR(c->Zero(15, 0));
   if (row.dst[0].present()) {
     inst->n_dst = 1;
     US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 63, 56), row.dst[0], 3, &inst->dst[0], inst));
-  } else {
-    US_RETURN_IF_ERROR(c->Zero(63, 56));
   }
+  // Fields that the opcode does not use are free, as in the recorded programs that set them.
   for (int i = 0; i < 3; ++i) {
-    if (!row.src[i].present()) {
-      US_RETURN_IF_ERROR(c->Zero(39 + 8 * i, 32 + 8 * i));
-      continue;
-    }
+    if (!row.src[i].present()) continue;
     US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 39 + 8 * i, 32 + 8 * i), row.src[i], i, &inst->src[i], inst));
   }
   return absl::OkStatus();
@@ -99,7 +94,13 @@ absl::Status DecodeFlat(Cursor* c, Inst* inst) {
   bool atomic = Contains(OpcodeName(row.op), "_ATOMIC_");
   if (row.dst[0].present() && (!atomic || inst->glc)) {
     inst->n_dst = 1;
-    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 63, 56), row.dst[0], 3, &inst->dst[0], inst));
+    Slot slot = row.dst[0];
+    // A compare-and-swap returns the old value alone; its data is a pair of values.
+    if (atomic && Contains(OpcodeName(row.op), "CMPSWAP")) {
+      slot.dwords = row.src[1].dwords / 2;
+      slot.bits = row.src[1].bits / 2;
+    }
+    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 63, 56), slot, 3, &inst->dst[0], inst));
   }
   // Scratch has a VGPR address where SVE is set; with saddr it is a 32-bit offset, everywhere else 64 bits.
   bool with_vaddr = row.src[0].present() && (enc != Encoding::SCRATCH || inst->sve);

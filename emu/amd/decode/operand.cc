@@ -34,6 +34,7 @@ void Fill(const Slot& slot, Operand::Kind kind, uint32_t reg, Operand* out) {
 bool TakesConstants(OperandKind kind) {
   switch (kind) {
     case OperandKind::SRC:
+    case OperandKind::SRC_NOLIT:
     case OperandKind::SSRC:
     case OperandKind::SSRC_LANESEL:
     case OperandKind::SREG_M0_INL:
@@ -60,6 +61,7 @@ bool TakesSgpr(OperandKind kind) {
 bool TakesVgpr(OperandKind kind) {
   switch (kind) {
     case OperandKind::SRC:
+    case OperandKind::SRC_NOLIT:
     case OperandKind::VGPR:
     case OperandKind::SRC_VGPR:
     case OperandKind::SRC_VGPR_OR_INLINE:
@@ -173,6 +175,13 @@ absl::Status ReadSource(Cursor* c, uint32_t field, const Slot& slot, int i, Inst
   }
   Fill(slot, kind, 0, out);
   return absl::OkStatus();
+}
+
+uint64_t InlineFloatAsF16(uint64_t f32) {
+  for (int i = 0; i < 9; ++i) {
+    if (kInlineFloats[0][i] == f32) return kInlineFloats[1][i];
+  }
+  return f32;
 }
 
 Operand MaskRegister(uint16_t reg) {

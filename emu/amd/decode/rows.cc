@@ -59,7 +59,9 @@ bool IsFloat(DataType t) {
   }
 }
 
-InlineFloat InlineFloatOf(DataType t, int bits) {
+// The width decides, not the type: a 16-bit integer operand gets the f16 pattern, a 64-bit one the f64 pattern, packed
+// integers the f32 pattern (as LLVM MC expands them). Scalar instructions read 32 bits even for 16-bit operands.
+InlineFloat InlineFloatOf(DataType t, int bits, bool scalar) {
   switch (t) {
     case DataType::F16:
     case DataType::PK2_F16:
@@ -74,11 +76,16 @@ InlineFloat InlineFloatOf(DataType t, int bits) {
     case DataType::M64:
       return InlineFloat::kF32;
     default:
+      if (bits == 16 && !scalar) return InlineFloat::kF16;
       return bits == 64 ? InlineFloat::kF64 : InlineFloat::kF32;
   }
 }
 
-Slot MakeSlot(const RawOperand& raw) {
+bool IsScalar(Encoding enc) {
+  return enc == Encoding::SOP1 || enc == Encoding::SOP2 || enc == Encoding::SOPC || enc == Encoding::SOPK;
+}
+
+Slot MakeSlot(Encoding enc, const RawOperand& raw) {
   Slot s;
   s.kind = raw.kind;
   s.type = raw.type;
@@ -87,7 +94,7 @@ Slot MakeSlot(const RawOperand& raw) {
   // Pairs are even, larger tuples start at a multiple of four. A lane mask is one register in wave32, so the decoder,
   // which does not know the wave size, takes any.
   s.sgpr_align = raw.type == DataType::M64 ? 1 : s.dwords == 1 ? 1 : s.dwords == 2 ? 2 : 4;
-  s.inline_float = InlineFloatOf(raw.type, raw.bits);
+  s.inline_float = InlineFloatOf(raw.type, raw.bits, IsScalar(enc));
   s.literal_fill = raw.type == DataType::F64   ? LiteralFill::kHighHalf
                    : raw.type == DataType::I64 ? LiteralFill::kSignExtend
                                                : LiteralFill::kZeroExtend;
@@ -268,9 +275,9 @@ Row MakeRow(const RawRow& raw) {
     if (operand.field == Field::SIMM16) row.has_immediate = true;
     if (slot < 0) continue;
     if (slot < 2) {
-      row.dst[slot] = MakeSlot(operand);
+      row.dst[slot] = MakeSlot(raw.enc, operand);
     } else {
-      row.src[slot - 2] = MakeSlot(operand);
+      row.src[slot - 2] = MakeSlot(raw.enc, operand);
       row.n_src = std::max<int>(row.n_src, slot - 1);
     }
   }

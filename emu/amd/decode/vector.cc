@@ -236,6 +236,16 @@ bool TakesPackedNeg(const Row& row, int i) {
 
 bool IsWmma(const Row& row) { return row.number >= 64; }
 
+// v_fma_mix*: op_sel_hi says source by source whether it is an f32 or one half of a register as f16.
+void ResolveMixSources(Inst* inst) {
+  for (int i = 0; i < 3; ++i) {
+    Operand& o = inst->src[i];
+    bool half = inst->op_sel_hi >> i & 1;
+    o.type = half ? DataType::F16 : DataType::F32;
+    if (half && o.kind == Operand::Kind::kInlineFloat) o.imm = InlineFloatAsF16(o.imm);
+  }
+}
+
 absl::Status CheckPackedModifiers(Cursor* c, const Inst& inst) {
   const Row& row = *c->row;
   for (int i = 0; i < 3; ++i) {
@@ -290,6 +300,7 @@ absl::Status DecodeVop3p(Cursor* c, Inst* inst) {
   if (inst->dpp.kind != DppInfo::Kind::kNone && inst->has_literal) {
     return c->Refuse("a DPP word and a literal cannot both follow");
   }
+  if (IsFmaMix(row.op)) ResolveMixSources(inst);
   return absl::OkStatus();
 }
 

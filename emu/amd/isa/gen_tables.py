@@ -76,6 +76,10 @@ def operands_of(text, base, encoding):
         if kind == "VGPR" and encoding in ROW_OF_LAST_LAYOUT and field in NINE_BIT and \
                 field not in VGPR_ONLY.get(base, ()):
             kind = "SRC"
+        if base == "V_LDEXP_F16" and field in ("src1", "vsrc1"):
+            fmt = "I16"  # the manual: D.f16 = S0.f16 * 2 ** S1.i16
+        if encoding == "VINTERP" and kind == "VGPR" and field in NINE_BIT:
+            kind = "SRC_NOLIT"  # a 9-bit source field, in which programs checked on hardware have scalar registers
         out.append((field.upper(), fmt, int(bits or 0), kind))
     return out
 
