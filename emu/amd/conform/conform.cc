@@ -229,8 +229,8 @@ Outcome Run(const Vector& vector) {
 
   DispatchRegs regs;
   regs.pgm_addr = kProgramVa;
-  // 256 VGPRs; f32 denormals flushed, f16 and f64 denormals kept; DX10_CLAMP.
-  regs.rsrc1 = 31 | 0xc0u << 12 | 1u << 21;
+  // 256 VGPRs; f32 denormals flushed, f16 and f64 denormals kept; DX10_CLAMP and IEEE_MODE, the assembler's defaults.
+  regs.rsrc1 = 31 | 0xc0u << 12 | 1u << 21 | 1u << 23;
   // Scratch, two user SGPRs, workgroup ids x y z, 64 KiB of LDS.
   regs.rsrc2 = 1 | 2u << 1 | 7u << 7 | 128u << 15;
   regs.user_data[0] = static_cast<uint32_t>(kKernargVa);

@@ -115,7 +115,8 @@ template <class P, class B, class F> constexpr auto DivScale(B& b, F s0, F s1, F
   result = b.Select(near_overflow, b.Select(is_den, scaled_up, s0), result);
   post = b.Or(post, near_overflow);
   result = b.Select(invalid, nan, result);
-  b.DstMask(b.And(post, b.Not(invalid)));
+  // The manual clears the mask for a zero; cards set it.
+  b.DstMask(b.Or(post, invalid));
   return result;
 }
 template <class B> constexpr void VDivScaleF32(B& b) {
@@ -160,7 +161,9 @@ template <class P, class B, class F> constexpr F DivFixup(B& b, F s0, F s1, F s2
   const auto underflow = b.SLt(distance, b.C32(Signed(-P::kUnderflow)));
   const auto negative = b.Xor(b.SignBit(s1), b.SignBit(s2));
   const auto vanishing = b.FMul(b.Select(negative, b.FNeg(least), least), least);
-  return DivSpecial(b, b.Select(underflow, vanishing, s0), s1, s2, zero, inf, nan);
+  // Cards give the overflow for an estimate that is NaN; the manual's text would pass the NaN on.
+  const auto estimate = b.Select(b.IsNan(s0), inf, s0);
+  return DivSpecial(b, b.Select(underflow, vanishing, estimate), s1, s2, zero, inf, nan);
 }
 template <class B> constexpr void VDivFixupF16(B& b) {
   b.DstF16(DivSpecial(b, b.SrcF16(0), b.SrcF16(1), b.SrcF16(2), b.CF16(0), b.CF16(0x7c00), b.CF16(0xfe00)));
