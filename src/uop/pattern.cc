@@ -57,6 +57,7 @@ Pattern AnyOp(OpSet ops) {
 Pattern Lo(const Pattern& x) { return Of(Pattern::Kind::kLo, {x}); }
 Pattern Hi(const Pattern& x) { return Of(Pattern::Kind::kHi, {x}); }
 Pattern NoWrap(const Pattern& e) { return Of(Pattern::Kind::kNoWrap, {e}); }
+Pattern BitsOf(const Pattern& x) { return Of(Pattern::Kind::kBits, {x}); }
 Pattern operator<=(const Pattern& a, const Pattern& b) { return Of(Pattern::Kind::kLessEqual, {a, b}); }
 
 std::string Pattern::Text() const {
@@ -76,6 +77,8 @@ std::string Pattern::Text() const {
       return absl::StrCat("hi(", s(0), ")");
     case Kind::kNoWrap:
       return absl::StrCat("nowrap(", s(0), ")");
+    case Kind::kBits:
+      return absl::StrCat("bits(", s(0), ")");
     case Kind::kLessEqual:
       return absl::StrCat("(", s(0), " <= ", s(1), ")");
     case Kind::kOp:

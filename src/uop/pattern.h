@@ -8,8 +8,8 @@
 //   (x * c0) / c1         matches FLOORDIV(MUL(x, constant), constant), with MUL's operands in either order
 //
 // `/` is FLOORDIV and `%` FLOORMOD; the truncating pair is IDiv and IMod, the float quotient FDiv. A name that occurs
-// twice must match the same node. Side conditions are evaluated over exact integers and may use Lo(x), Hi(x) and
-// NoWrap(e).
+// twice must match the same node. Side conditions are evaluated over exact integers and may use Lo(x), Hi(x), BitsOf(x)
+// and NoWrap(e).
 
 #include <bitset>
 #include <cstdint>
@@ -37,6 +37,7 @@ class Pattern {
     kOp,         // a node of one of `ops` with these sources
     kLo, kHi,    // condition only: the bounds of src[0]
     kNoWrap,     // condition only: src[0], computed over the bounds of its leaves, stays inside its type at every step
+    kBits,       // condition only: the width of src[0]'s type
     kLessEqual,  // condition only
   };
   struct Node {
@@ -79,6 +80,7 @@ Pattern AnyOp(OpSet ops);
 Pattern Lo(const Pattern& x);
 Pattern Hi(const Pattern& x);
 Pattern NoWrap(const Pattern& e);
+Pattern BitsOf(const Pattern& x);
 
 inline Pattern FDiv(const Pattern& a, const Pattern& b) { return OpPattern(Op::kFDiv, {a, b}); }
 inline Pattern IDiv(const Pattern& a, const Pattern& b) { return OpPattern(Op::kIDiv, {a, b}); }

@@ -46,7 +46,7 @@ class Rewriter {
 
   absl::Status Push(const UOpRef& node) {
     if (!active_.insert(node).second) return LoopError(node, "a replacement contains the node that it replaces");
-    stack_.push_back(Frame{{node}, node});
+    stack_.push_back(Frame{.names = {node}, .current = node, .fired = {}});
     return absl::OkStatus();
   }
 

@@ -147,7 +147,7 @@ bool Rule::MatchGoals(Goals& goals, Match& m) const {
   if (goals.empty()) {
     if (condition_code_ >= 0 && Eval(condition_code_, m).value_or(0) == 0) return false;
     m.result_ = opaque() ? fn_(m) : Build(rhs_code_, m, m.root()->dtype());
-    return m.result_ != nullptr && !(m.result_ == m.root());  // code may refuse: the next binding is tried
+    return m.result_ != nullptr && !(m.result_ == m.root()) && m.result_->shape() == m.root()->shape();  // code may refuse: the next binding is tried
   }
   const Goal goal = goals.back();
   const Code& c = code_[goal.code];
@@ -233,7 +233,8 @@ UOpRef Rule::Build(int16_t code, const Match& m, DType expected) const {
   bool all_const = IsAlu(c.op);
   for (size_t i = 0; i < c.src.size(); ++i) {
     src.push_back(Build(c.src[i], m, c.op == Op::kWhere && i == 0 ? dtypes::kBool.WithLanes(expected.lanes) : operand));
-    all_const &= src.back()->IsConst() && src.back()->shape().empty();
+    if (src.back() == nullptr) return nullptr;
+    all_const &= src.back()->IsConst();
   }
   if (all_const && c.op != Op::kBitcast) {
     std::vector<ConstValue> values;
@@ -241,6 +242,12 @@ UOpRef Rule::Build(int16_t code, const Match& m, DType expected) const {
     const ConstValue v = c.op == Op::kCast ? CastConst(operand.Element(), expected.Element(), values[0])
                                            : EvalAlu(c.op, src.back()->dtype(), values);
     return Const(IsComparison(c.op) ? dtypes::kBool.WithLanes(operand.lanes) : expected, v);
+  }
+  if (!m.root()->shape().empty()) {
+    // On tensor level a scalar constant does not fit beside a shaped operand: the rule does not apply there.
+    for (const UOpRef& s : src) {
+      if (s->shape() != src[0]->shape()) return nullptr;
+    }
   }
   return UOp::Make(c.op, expected, std::move(src));
 }
@@ -264,6 +271,8 @@ std::optional<__int128> Rule::Eval(int16_t code, const Match& m) const {
       const auto& side = c.kind == Kind::kLo ? b.lo : b.hi;
       return side ? std::optional<__int128>(*side) : std::nullopt;
     }
+    case Kind::kBits:
+      return TypeOf(c.src[0], m).BitWidth();
     case Kind::kNoWrap: {
       __int128 lo, hi;
       const DType t = TypeOf(c.src[0], m);
