@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages "group" and "reduce": reductions become local arrays, accumulators and loops.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "src/base/bits.h"
+#include "src/base/status.h"
+#include "src/codegen/free_ranges.h"
+#include "src/codegen/stages.h"
+#include "src/uop/build.h"
+#include "src/uop/graph.h"
+
+namespace understudy {
+namespace {
+
+using namespace uop::expr;  // NOLINT
+
+// Where a reduction starts. The least value of a type that has no infinity is its least finite one.
+UOpRef Identity(Op op, DType t) {
+  if (op == Op::kAdd) return uop::Const(t, 0);
+  if (op == Op::kMul) return uop::Const(t, 1);
+  const DType e = t.Element();
+  if (e.IsFloat() && FormatOf(e).has_inf) {
+    const double inf = std::numeric_limits<double>::infinity();
+    return uop::Const(t, op == Op::kMax ? -inf : inf);
+  }
+  return uop::Const(t, op == Op::kMax ? MinValue(e) : MaxValue(e));
+}
+
+std::vector<UOpRef> RangesOf(const UOp& reduce) { return {reduce.src().begin() + 1, reduce.src().end()}; }
+
+// The nodes of the graph rebuilt bottom-up: `visit(node with rebuilt sources, original)` gives the replacement.
+template <class Visit>
+UOpRef Rebuild(const UOpRef& root, Visit visit) {
+  absl::flat_hash_map<const UOp*, UOpRef> done;
+  for (const UOp* n : uop::Toposort(root)) {
+    std::vector<UOpRef> src;
+    bool changed = false;
+    for (const UOpRef& s : n->src()) {
+      src.push_back(done.at(s.get()));
+      changed |= !(src.back() == s);
+    }
+    done.emplace(n, visit(changed ? n->WithSrc(std::move(src)) : UOpRef(n)));
+  }
+  return done.at(root.get());
+}
+
+}  // namespace
+
+absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target) {
+  UOpRef group;
+  std::vector<UOpRef> locals;
+  for (const UOpRef& n : uop::NodesOf(kernel, Op::kRange)) {
+    if (RangeKind(n) == AxisKind::kGroupReduce) group = n;
+    if (RangeKind(n) == AxisKind::kLocal) locals.push_back(n);
+  }
+  if (group == nullptr) return kernel;
+  std::sort(locals.begin(), locals.end(), [](const UOpRef& a, const UOpRef& b) { return RangeId(a) < RangeId(b); });
+  UOpRef item = group;  // the work-item's number within the workgroup, the group turning fastest
+  int64_t items = RangeEnd(group), next_range = 0, next_local = 0, bytes = 0;
+  for (const UOpRef& l : locals) {
+    item = l * items + item;
+    items *= RangeEnd(l);
+  }
+  for (const UOpRef& n : uop::NodesOf(kernel, Op::kRange)) next_range = std::max(next_range, RangeId(n) + 1);
+
+  UOpRef result = Rebuild(kernel, [&](const UOpRef& n) -> UOpRef {
+    if (n->op() != Op::kReduce || !FreeRanges::Contains(RangesOf(*n), group)) return n;
+    std::vector<UOpRef> src;
+    for (const UOpRef& s : n->src()) {
+      if (!(s == group)) src.push_back(s);
+    }
+    const UOpRef partial = UOp::Make(Op::kReduce, n->dtype(), std::move(src), n->arg());
+    const int lanes = n->dtype().lanes;
+    bytes += AlignUp(items * n->dtype().SizeBytes(), 16);
+    const UOpRef local = uop::DefineLocal(n->dtype().Element(), next_local++, items * lanes);
+    const UOpRef stored = uop::Store(uop::IndexOf(local, item * lanes), partial);
+    const UOpRef ready = uop::After(local, {uop::Barrier({stored})});
+    const UOpRef r = uop::Range(RangeEnd(group), next_range++, AxisKind::kReduce);
+    const UOpRef first = item - group;
+    return uop::Reduce(n->arg_as<Op>(), uop::Load(uop::IndexOf(ready, (first + r) * lanes), lanes), {r});
+  });
+  if (bytes > target.local_bytes) {
+    return absl::UnimplementedError(absl::StrCat("the grouped reductions need ", bytes, " bytes of local memory, the target has ", target.local_bytes));
+  }
+  // One work-item of the group stores.
+  std::vector<UOpRef> stores;
+  const UOpRef first = uop::CmpEq(group, uop::IndexConst(0));
+  for (const UOpRef& store : result->src()) {
+    const UOpRef& index = store->src(0);
+    std::vector<UOpRef> ranges(store->src().begin() + 2, store->src().end());
+    ranges.push_back(group);
+    const UOpRef valid = index->num_src() > 2 ? (index->src(2) & first) : first;
+    stores.push_back(uop::Store(uop::IndexOf(index->src(0), index->src(1), valid), store->src(1), std::move(ranges)));
+  }
+  return result->WithSrc(std::move(stores));
+}
+
+namespace {
+
+// acc op value(step 0) op value(step 1) ..., the last unrolled range turning fastest.
+UOpRef Chain(Op op, UOpRef acc, const UOpRef& value, const std::vector<UOpRef>& unrolled) {
+  if (unrolled.empty()) return uop::Binary(op, acc, value);
+  const std::vector<UOpRef> rest(unrolled.begin() + 1, unrolled.end());
+  for (int64_t i = 0; i < RangeEnd(unrolled[0]); ++i) {
+    acc = Chain(op, acc, uop::Substitute(value, {{unrolled[0], uop::IndexConst(i)}}), rest);
+  }
+  return acc;
+}
+
+// One loop nest over which some reductions run together.
+struct LoopKey {
+  std::vector<int64_t> ranges, outer;  // ids of the loop's ranges, and of those around it
+  int depth;                           // how many reductions lie below, at most
+  auto operator<=>(const LoopKey&) const = default;
+};
+
+class ReduceLowering {
+ public:
+  UOpRef Run(UOpRef kernel) {
+    kernel = Unroll(std::move(kernel));
+    absl::flat_hash_map<const UOp*, int> depth;
+    std::vector<LoopKey> order;
+    std::map<LoopKey, std::vector<UOpRef>> groups;
+    for (const UOp* n : uop::Toposort(kernel)) {
+      int d = 0;
+      for (const UOpRef& s : n->src()) d = std::max(d, depth[s.get()]);
+      if (n->op() == Op::kReduce) {
+        LoopKey key;
+        key.depth = d++;
+        for (const UOpRef& r : RangesOf(*n)) key.ranges.push_back(RangeId(r));
+        for (const UOpRef& r : free_.Of(UOpRef(n))) key.outer.push_back(RangeId(r));
+        auto& members = groups[key];
+        if (members.empty()) order.push_back(key);
+        members.push_back(UOpRef(n));
+      }
+      depth[n] = d;
+    }
+    // Members of a group do not reach each other (equal depth), and every REDUCE below them has less depth.
+    std::stable_sort(order.begin(), order.end(), [](const LoopKey& a, const LoopKey& b) { return a.depth < b.depth; });
+    for (const LoopKey& key : order) Lower(groups[key]);
+    return uop::Substitute(kernel, done_);
+  }
+
+ private:
+  // Outermost reductions first: the copies that unrolling makes of a reduction inside get registers of their own.
+  // The value of an unrolled REDUCE is its whole chain, from the accumulator on.
+  UOpRef Unroll(UOpRef kernel) {
+    for (;;) {
+      UOpRef outermost;
+      std::vector<UOpRef> loops, unrolled;
+      for (const UOp* n : uop::Toposort(kernel)) {
+        if (n->op() != Op::kReduce) continue;
+        for (const UOpRef& r : RangesOf(*n)) {
+          if (RangeKind(r) == AxisKind::kUnroll) outermost = UOpRef(n);
+        }
+      }
+      if (outermost == nullptr) return kernel;
+      for (const UOpRef& r : RangesOf(*outermost)) (RangeKind(r) == AxisKind::kUnroll ? unrolled : loops).push_back(r);
+      const Op op = outermost->arg_as<Op>();
+      UOpRef lowered;
+      if (loops.empty()) {
+        lowered = Chain(op, Identity(op, outermost->dtype()), outermost->src(0), unrolled);
+      } else {
+        const UOpRef acc = uop::Load(uop::IndexOf(NewRegister(outermost->dtype()), uop::IndexConst(0)), outermost->dtype().lanes);
+        lowered = uop::Reduce(op, Chain(op, acc, outermost->src(0), unrolled), loops);
+      }
+      kernel = uop::Substitute(kernel, {{outermost, lowered}});
+    }
+  }
+
+  // How an unrolled REDUCE's chain names the accumulator: the first operand of its first step. Null for others.
+  static UOpRef Accumulator(const UOpRef& reduce) {
+    UOpRef n = reduce->src(0);
+    while (n->op() == reduce->arg_as<Op>()) n = n->src(0);
+    const bool found = n->op() == Op::kLoad && n->src(0)->op() == Op::kIndex && n->src(0)->src(0)->op() == Op::kDefineReg;
+    return found ? n : nullptr;
+  }
+
+  UOpRef NewRegister(DType t) { return uop::DefineReg(t.Element(), next_register_++, t.lanes); }
+
+  void Lower(const std::vector<UOpRef>& members) {
+    const std::vector<UOpRef> loops = RangesOf(*members[0]);
+    std::vector<UOpRef> registers, stores;
+    for (const UOpRef& m : members) {
+      const Op op = m->arg_as<Op>();
+      UOpRef value = uop::Substitute(m->src(0), done_);
+      const UOpRef name = Accumulator(m);
+      const UOpRef reg = name == nullptr ? NewRegister(m->dtype()) : name->src(0)->src(0);
+      const UOpRef zero = uop::IndexConst(0);
+      const UOpRef start = uop::Store(uop::IndexOf(reg, zero), Identity(op, m->dtype()), free_.Of(m));
+      std::vector<UOpRef> deps{start};
+      deps.insert(deps.end(), loops.begin(), loops.end());
+      const UOpRef inside = uop::IndexOf(uop::After(reg, deps), zero);
+      const UOpRef acc = uop::Load(inside, m->dtype().lanes);
+      value = name == nullptr ? uop::Binary(op, acc, value) : uop::Substitute(value, {{name, acc}});
+      stores.push_back(uop::Store(inside, value, loops));
+      registers.push_back(reg);
+    }
+    const UOpRef end = uop::End(stores.size() == 1 ? stores[0] : uop::Sink(stores), loops);
+    for (size_t i = 0; i < members.size(); ++i) {
+      done_[members[i]] = uop::Load(uop::IndexOf(uop::After(registers[i], {end}), uop::IndexConst(0)), members[i]->dtype().lanes);
+    }
+  }
+
+  FreeRanges free_;
+  uop::SubstitutionMap done_;
+  int64_t next_register_ = 0;
+};
+
+}  // namespace
+
+UOpRef LowerReduces(const UOpRef& kernel) { return ReduceLowering().Run(kernel); }
+
+}  // namespace understudy

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/render/ir_builder.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "llvm/IR/ConstantRange.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "src/base/status.h"
+
+namespace understudy {
+namespace {
+
+constexpr unsigned kGlobalSpace = 1, kLocalSpace = 3;  // amdgcn's address spaces
+
+class IrBuilder {
+ public:
+  IrBuilder(const LinearKernel& kernel, const std::string& symbol, bool amdgcn, llvm::Module& module)
+      : k_(kernel), symbol_(symbol), amdgcn_(amdgcn), m_(module), b_(module.getContext()) {}
+
+  absl::Status Build() {
+    Begin();
+    for (const UOpRef& op : k_.ops) {
+      US_RETURN_IF_ERROR(Emit(*op));
+    }
+    if (!loops_.empty()) return absl::InternalError("a loop is not closed");
+    b_.CreateRetVoid();
+    if (!amdgcn_) Wrap();
+    std::string message;
+    llvm::raw_string_ostream stream(message);
+    if (llvm::verifyModule(m_, &stream)) return absl::InternalError(absl::StrCat("the LLVM module is malformed: ", message));
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Loop {
+    llvm::PHINode* counter;
+    llvm::BasicBlock *header, *exit;
+    const UOp* range;
+  };
+  struct Place {
+    llvm::Value* pointer;
+    llvm::Value* valid;  // null: always
+  };
+
+  // --- the function's frame
+
+  void Begin() {
+    const llvm::Type* void_type = b_.getVoidTy();
+    std::vector<llvm::Type*> types;
+    for (size_t i = 0; i < k_.params.size(); ++i) types.push_back(b_.getPtrTy(amdgcn_ ? kGlobalSpace : 0));
+    for (size_t i = 0; i < k_.vars.size(); ++i) types.push_back(b_.getInt64Ty());
+    auto* type = llvm::FunctionType::get(const_cast<llvm::Type*>(void_type), types, false);
+    f_ = llvm::Function::Create(type, amdgcn_ ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
+                                amdgcn_ ? symbol_ : symbol_ + ".body", m_);
+    f_->addFnAttr(llvm::Attribute::NoUnwind);
+    // Each PARAM is storage of its own.
+    for (size_t i = 0; i < k_.params.size(); ++i) {
+      f_->addParamAttr(i, llvm::Attribute::NoAlias);
+      if (!k_.params[i].written) f_->addParamAttr(i, llvm::Attribute::ReadOnly);
+      f_->getArg(i)->setName(absl::StrCat("p", k_.params[i].position));
+      params_[k_.params[i].position] = f_->getArg(i);
+    }
+    for (size_t i = 0; i < k_.vars.size(); ++i) {
+      llvm::Argument* a = f_->getArg(k_.params.size() + i);
+      a->setName(k_.vars[i].name);
+      vars_[k_.vars[i].name] = a;
+    }
+    if (amdgcn_) {
+      f_->setCallingConv(llvm::CallingConv::AMDGPU_KERNEL);
+      const int64_t items = k_.local[0] * k_.local[1] * k_.local[2];
+      f_->addFnAttr("amdgpu-flat-work-group-size", absl::StrCat(items, ",", items));
+      f_->addFnAttr("uniform-work-group-size", "true");
+      f_->addFnAttr("denormal-fp-math", "ieee,ieee");
+      f_->addFnAttr("denormal-fp-math-f32", "ieee,ieee");
+      // The kernel takes nothing but its arguments.
+      f_->addFnAttr("amdgpu-implicitarg-num-bytes", "0");
+      m_.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", 500);
+    } else {
+      f_->addFnAttr(llvm::Attribute::AlwaysInline);
+    }
+    entry_ = llvm::BasicBlock::Create(m_.getContext(), "entry", f_);
+    b_.SetInsertPoint(entry_);
+  }
+
+  // void symbol(void* const* buffers, const int64_t* vars)
+  void Wrap() {
+    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
+    auto* wrapper = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_, m_);
+    wrapper->addFnAttr(llvm::Attribute::NoUnwind);
+    b_.SetInsertPoint(llvm::BasicBlock::Create(m_.getContext(), "entry", wrapper));
+    std::vector<llvm::Value*> args;
+    for (const KernelParam& p : k_.params) {
+      args.push_back(b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), wrapper->getArg(0), p.position)));
+    }
+    for (size_t i = 0; i < k_.vars.size(); ++i) {
+      args.push_back(b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), wrapper->getArg(1), i)));
+    }
+    b_.CreateCall(f_, args);
+    b_.CreateRetVoid();
+  }
+
+  // --- types
+
+  llvm::Type* Scalar_(DType t) {
+    switch (t.scalar) {
+      case Scalar::kBool:
+        return b_.getInt1Ty();
+      case Scalar::kFloat16:
+        return b_.getHalfTy();
+      case Scalar::kFloat32:
+        return b_.getFloatTy();
+      case Scalar::kFloat64:
+        return b_.getDoubleTy();
+      default:
+        return b_.getIntNTy(t.BitWidth());
+    }
+  }
+  llvm::Type* WithLanes(llvm::Type* t, int lanes) { return lanes == 1 ? t : llvm::FixedVectorType::get(t, lanes); }
+  llvm::Type* Type(DType t) { return WithLanes(Scalar_(t), t.lanes); }
+  // In memory a bool is a byte.
+  llvm::Type* MemoryType(DType t) { return t.IsBool() ? WithLanes(b_.getInt8Ty(), t.lanes) : Type(t); }
+
+  static absl::Status Refuse(const UOp& n) {
+    return absl::UnimplementedError(absl::StrCat("the LLVM renderer has no ", OpName(n.op()), " of ", n.dtype().Name(),
+                                                 n.num_src() > 0 ? " from " : "", n.num_src() > 0 ? n.src(0)->dtype().Name() : ""));
+  }
+
+  llvm::Value* V(const UOpRef& n) {
+    const auto it = values_.find(n.get());
+    US_CHECK(it != values_.end()) << OpName(n->op()) << " is used before it is computed";
+    return it->second;
+  }
+
+  // --- nodes
+
+  absl::Status Emit(const UOp& n) {
+    switch (n.op()) {
+      case Op::kSink:
+        return absl::OkStatus();
+      case Op::kConst:
+        values_[&n] = Constant(n);
+        return absl::OkStatus();
+      case Op::kParam:
+        values_[&n] = params_.at(n.arg_as<int64_t>());
+        return absl::OkStatus();
+      case Op::kVar:
+        values_[&n] = b_.CreateIntCast(vars_.at(n.arg_as<VarArg>().name), Type(n.dtype()), true);
+        return absl::OkStatus();
+      case Op::kSpecial:
+        return Special(n);
+      case Op::kDefineReg:
+        return Register(n);
+      case Op::kDefineLocal:
+        return Local(n);
+      case Op::kAfter:
+        values_[&n] = n.src(0)->dtype().IsVoid() ? nullptr : V(n.src(0));
+        return absl::OkStatus();
+      case Op::kRange:
+        OpenLoop(n);
+        return absl::OkStatus();
+      case Op::kEnd:
+        return CloseLoop(n);
+      case Op::kBarrier:
+        return Barrier(n);
+      case Op::kIndex:
+        Index(n);
+        return absl::OkStatus();
+      case Op::kLoad:
+        Load(n);
+        return absl::OkStatus();
+      case Op::kStore:
+        Store(n);
+        return absl::OkStatus();
+      case Op::kVectorize:
+        Vectorize(n);
+        return absl::OkStatus();
+      case Op::kGep:
+        values_[&n] = n.src(0)->dtype().lanes == 1 ? V(n.src(0)) : b_.CreateExtractElement(V(n.src(0)), n.arg_as<int64_t>());
+        return absl::OkStatus();
+      default:
+        break;
+    }
+    if (!IsAlu(n.op())) return Refuse(n);
+    llvm::Value* v = Alu(n);
+    if (v == nullptr) return Refuse(n);
+    values_[&n] = v;
+    return absl::OkStatus();
+  }
+
+  llvm::Value* Constant(const UOp& n) {
+    const DType t = n.dtype();
+    llvm::Constant* c;
+    if (t.IsFloat()) {
+      c = llvm::ConstantFP::get(Scalar_(t), std::get<double>(n.value()));
+    } else {
+      c = llvm::ConstantInt::get(Scalar_(t), static_cast<uint64_t>(n.const_int()), /*IsSigned=*/false, /*ImplicitTrunc=*/true);
+    }
+    return t.lanes == 1 ? c : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(t.lanes), c);
+  }
+
+  absl::Status Special(const UOp& n) {
+    if (!amdgcn_) return Refuse(n);
+    const std::string& name = n.arg_as<std::string>();
+    static constexpr llvm::Intrinsic::ID kIds[2][3] = {
+        {llvm::Intrinsic::amdgcn_workgroup_id_x, llvm::Intrinsic::amdgcn_workgroup_id_y, llvm::Intrinsic::amdgcn_workgroup_id_z},
+        {llvm::Intrinsic::amdgcn_workitem_id_x, llvm::Intrinsic::amdgcn_workitem_id_y, llvm::Intrinsic::amdgcn_workitem_id_z}};
+    llvm::CallInst* id = b_.CreateIntrinsic(b_.getInt32Ty(), kIds[name[0] == 'l'][name[1] - '0'], {});
+    const int64_t end = n.src(0)->const_int();
+    id->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, static_cast<uint64_t>(end))));
+    values_[&n] = b_.CreateZExtOrTrunc(id, Type(n.dtype()));
+    return absl::OkStatus();
+  }
+
+  absl::Status Register(const UOp& n) {
+    const int64_t size = n.arg_as<std::vector<int64_t>>()[1];
+    llvm::IRBuilder<> entry(entry_, entry_->begin());
+    values_[&n] = entry.CreateAlloca(MemoryType(n.dtype().Element().WithLanes(static_cast<int>(size))));
+    return absl::OkStatus();
+  }
+
+  absl::Status Local(const UOp& n) {
+    if (!amdgcn_) return Refuse(n);
+    const auto& arg = n.arg_as<std::vector<int64_t>>();
+    auto* type = llvm::ArrayType::get(MemoryType(n.dtype().Element()), static_cast<uint64_t>(arg[1]));
+    auto* global = new llvm::GlobalVariable(m_, type, false, llvm::GlobalValue::InternalLinkage, llvm::PoisonValue::get(type),
+                                            absl::StrCat(symbol_, ".local", arg[0]), nullptr, llvm::GlobalValue::NotThreadLocal, kLocalSpace);
+    global->setAlignment(llvm::Align(16));
+    values_[&n] = global;
+    return absl::OkStatus();
+  }
+
+  void OpenLoop(const UOp& n) {
+    llvm::Value* end = V(n.src(0));
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    auto* header = llvm::BasicBlock::Create(m_.getContext(), absl::StrCat("loop", n.arg_as<RangeArg>().id), f_);
+    auto* body = llvm::BasicBlock::Create(m_.getContext(), "body", f_);
+    auto* exit = llvm::BasicBlock::Create(m_.getContext(), "end", f_);
+    b_.CreateBr(header);
+    b_.SetInsertPoint(header);
+    llvm::PHINode* counter = b_.CreatePHI(Type(n.dtype()), 2);
+    counter->addIncoming(llvm::ConstantInt::get(counter->getType(), 0), before);
+    b_.CreateCondBr(b_.CreateICmpSLT(counter, end), body, exit);
+    b_.SetInsertPoint(body);
+    values_[&n] = counter;
+    loops_.push_back({counter, header, exit, &n});
+  }
+
+  absl::Status CloseLoop(const UOp& n) {
+    if (loops_.empty() || loops_.back().range != n.src(1).get()) return absl::InternalError("an END closes a loop that is not the innermost");
+    const Loop loop = loops_.back();
+    loops_.pop_back();
+    llvm::Value* next = b_.CreateAdd(loop.counter, llvm::ConstantInt::get(loop.counter->getType(), 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+    loop.counter->addIncoming(next, b_.GetInsertBlock());
+    b_.CreateBr(loop.header);
+    b_.SetInsertPoint(loop.exit);
+    return absl::OkStatus();
+  }
+
+  absl::Status Barrier(const UOp& n) {
+    if (!amdgcn_) return Refuse(n);
+    const llvm::SyncScope::ID scope = m_.getContext().getOrInsertSyncScopeID("workgroup");
+    b_.CreateFence(llvm::AtomicOrdering::Release, scope);
+    b_.CreateIntrinsic(b_.getVoidTy(), llvm::Intrinsic::amdgcn_s_barrier, {});
+    b_.CreateFence(llvm::AtomicOrdering::Acquire, scope);
+    return absl::OkStatus();
+  }
+
+  // An index that is used is never negative, so that a 32-bit one extends with zeros: amdgcn addresses by an
+  // unsigned 32-bit offset for free.
+  void Index(const UOp& n) {
+    llvm::Value* offset = b_.CreateZExt(V(n.src(1)), b_.getInt64Ty());
+    if (n.dtype().space == AddrSpace::kLocal) offset = b_.CreateTrunc(offset, b_.getInt32Ty());
+    llvm::Value* pointer = b_.CreateGEP(MemoryType(n.dtype().Element()), V(n.src(0)), offset);
+    places_[&n] = {pointer, n.num_src() > 2 ? V(n.src(2)) : nullptr};
+  }
+
+  // Runs `body` where `valid`; afterwards the insertion point is the joint.
+  template <class Body>
+  std::pair<llvm::BasicBlock*, llvm::BasicBlock*> Guarded(llvm::Value* valid, Body body) {
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    auto* then = llvm::BasicBlock::Create(m_.getContext(), "valid", f_);
+    auto* join = llvm::BasicBlock::Create(m_.getContext(), "join", f_);
+    b_.CreateCondBr(valid, then, join);
+    b_.SetInsertPoint(then);
+    body();
+    llvm::BasicBlock* after = b_.GetInsertBlock();
+    b_.CreateBr(join);
+    b_.SetInsertPoint(join);
+    return {before, after};
+  }
+
+  void Load(const UOp& n) {
+    const Place place = places_.at(n.src(0).get());
+    llvm::Type* type = MemoryType(n.dtype());
+    const llvm::Align align(n.dtype().ScalarBytes());
+    llvm::Value* v = nullptr;
+    const auto load = [&] { v = b_.CreateAlignedLoad(type, place.pointer, align); };
+    if (place.valid == nullptr) {
+      load();
+    } else {
+      const auto [before, after] = Guarded(place.valid, load);
+      llvm::PHINode* phi = b_.CreatePHI(type, 2);
+      phi->addIncoming(llvm::Constant::getNullValue(type), before);
+      phi->addIncoming(v, after);
+      v = phi;
+    }
+    values_[&n] = n.dtype().IsBool() ? b_.CreateICmpNE(v, llvm::Constant::getNullValue(type)) : v;
+  }
+
+  void Store(const UOp& n) {
+    const Place place = places_.at(n.src(0).get());
+    const DType t = n.src(1)->dtype();
+    llvm::Value* v = V(n.src(1));
+    if (t.IsBool()) v = b_.CreateZExt(v, MemoryType(t));
+    const auto store = [&] { b_.CreateAlignedStore(v, place.pointer, llvm::Align(t.ScalarBytes())); };
+    if (place.valid == nullptr) {
+      store();
+    } else {
+      Guarded(place.valid, store);
+    }
+  }
+
+  void Vectorize(const UOp& n) {
+    if (n.num_src() == 1) {
+      values_[&n] = V(n.src(0));
+      return;
+    }
+    bool splat = true;
+    for (const UOpRef& s : n.src()) splat &= s == n.src(0);
+    llvm::Value* v;
+    if (splat) {
+      v = b_.CreateVectorSplat(n.dtype().lanes, V(n.src(0)));
+    } else {
+      v = llvm::PoisonValue::get(Type(n.dtype()));
+      for (size_t i = 0; i < n.num_src(); ++i) v = b_.CreateInsertElement(v, V(n.src(i)), i);
+    }
+    values_[&n] = v;
+  }
+
+  // Null when the renderer has no such op.
+  llvm::Value* Alu(const UOp& n) {
+    if (n.op() == Op::kCast) return Cast(V(n.src(0)), n.src(0)->dtype(), n.dtype());
+    if (n.op() == Op::kBitcast) return b_.CreateBitCast(V(n.src(0)), Type(n.dtype()));
+    if (n.op() == Op::kWhere) return b_.CreateSelect(V(n.src(0)), V(n.src(1)), V(n.src(2)));
+    const DType t = n.src(0)->dtype();
+    llvm::Value* x = V(n.src(0));
+    llvm::Value* y = n.num_src() > 1 ? V(n.src(1)) : nullptr;
+    if (t.scalar == Scalar::kFloat32 || t.scalar == Scalar::kFloat64) return FloatAlu(n, x, y);
+    if (t.IsFloat()) return nullptr;
+    return IntAlu(n, t.IsSigned(), x, y);
+  }
+
+  llvm::Value* FloatAlu(const UOp& n, llvm::Value* x, llvm::Value* y) {
+    using llvm::Intrinsic::ID;
+    switch (n.op()) {
+      case Op::kNeg:
+        return b_.CreateFNeg(x);
+      case Op::kSqrt:
+        return b_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+      case Op::kTrunc:
+        return b_.CreateUnaryIntrinsic(llvm::Intrinsic::trunc, x);
+      case Op::kAdd:
+        return b_.CreateFAdd(x, y);
+      case Op::kSub:
+        return b_.CreateFSub(x, y);
+      case Op::kMul:
+        return b_.CreateFMul(x, y);
+      case Op::kFDiv:
+        return b_.CreateFDiv(x, y);
+      case Op::kMax:
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, x, y);
+      case Op::kMin:
+        return b_.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, x, y);
+      case Op::kMulAcc:
+        return b_.CreateIntrinsic(x->getType(), llvm::Intrinsic::fma, {x, y, V(n.src(2))});
+      case Op::kCmpLt:
+        return b_.CreateFCmpOLT(x, y);
+      case Op::kCmpEq:
+        return b_.CreateFCmpOEQ(x, y);
+      case Op::kCmpNe:
+        return b_.CreateFCmpUNE(x, y);
+      default:
+        return nullptr;
+    }
+  }
+
+  llvm::Value* IntAlu(const UOp& n, bool is_signed, llvm::Value* x, llvm::Value* y) {
+    switch (n.op()) {
+      case Op::kNeg:
+        return b_.CreateNeg(x);
+      case Op::kAdd:
+        return b_.CreateAdd(x, y);
+      case Op::kSub:
+        return b_.CreateSub(x, y);
+      case Op::kMul:
+        return b_.CreateMul(x, y);
+      case Op::kIDiv:
+        return is_signed ? b_.CreateSDiv(x, y) : b_.CreateUDiv(x, y);
+      case Op::kIMod:
+        return is_signed ? b_.CreateSRem(x, y) : b_.CreateURem(x, y);
+      case Op::kMax:
+        return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, x, y);
+      case Op::kMin:
+        return b_.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, x, y);
+      case Op::kAnd:
+        return b_.CreateAnd(x, y);
+      case Op::kOr:
+        return b_.CreateOr(x, y);
+      case Op::kXor:
+        return b_.CreateXor(x, y);
+      case Op::kShl:
+        return b_.CreateShl(x, y);
+      case Op::kShr:
+        return is_signed ? b_.CreateAShr(x, y) : b_.CreateLShr(x, y);
+      case Op::kCmpLt:
+        return is_signed ? b_.CreateICmpSLT(x, y) : b_.CreateICmpULT(x, y);
+      case Op::kCmpEq:
+        return b_.CreateICmpEQ(x, y);
+      case Op::kCmpNe:
+        return b_.CreateICmpNE(x, y);
+      default:
+        return nullptr;
+    }
+  }
+
+  llvm::Value* Cast(llvm::Value* x, DType from, DType to) {
+    llvm::Type* type = Type(to);
+    if (to.IsBool()) {
+      llvm::Constant* zero = llvm::Constant::getNullValue(x->getType());
+      return from.IsFloat() ? b_.CreateFCmpUNE(x, zero) : b_.CreateICmpNE(x, zero);
+    }
+    if (from.IsFloat() && to.IsFloat()) return b_.CreateFPCast(x, type);
+    if (from.IsFloat()) {
+      // Saturating, NaN gives 0: the graph's own rule.
+      return b_.CreateIntrinsic(to.IsSigned() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat, {type, x->getType()}, {x});
+    }
+    const bool is_signed = from.IsSigned();
+    if (to.IsFloat()) return is_signed ? b_.CreateSIToFP(x, type) : b_.CreateUIToFP(x, type);
+    return b_.CreateIntCast(x, type, is_signed);
+  }
+
+  const LinearKernel& k_;
+  const std::string& symbol_;
+  bool amdgcn_;
+  llvm::Module& m_;
+  llvm::IRBuilder<> b_;
+  llvm::Function* f_ = nullptr;
+  llvm::BasicBlock* entry_ = nullptr;
+  std::vector<Loop> loops_;
+  absl::flat_hash_map<const UOp*, llvm::Value*> values_;
+  absl::flat_hash_map<const UOp*, Place> places_;
+  absl::flat_hash_map<int64_t, llvm::Value*> params_;
+  absl::flat_hash_map<std::string, llvm::Value*> vars_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<llvm::Module>> BuildModule(const LinearKernel& kernel, const std::string& symbol, bool amdgcn,
+                                                          const llvm::DataLayout& layout, llvm::LLVMContext& context) {
+  auto module = std::make_unique<llvm::Module>(symbol, context);
+  module->setDataLayout(layout);
+  US_RETURN_IF_ERROR(IrBuilder(kernel, symbol, amdgcn, *module).Build());
+  return module;
+}
+
+}  // namespace understudy

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/render/render.h"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "absl/strings/str_cat.h"
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "src/base/status.h"
+#include "src/render/ir_builder.h"
+
+LLD_HAS_DRIVER(elf)
+
+namespace understudy {
+namespace {
+
+void InitializeLlvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+  });
+}
+
+std::string HostFeatures() {
+  std::string text;
+  for (const auto& [name, on] : llvm::sys::getHostCPUFeatures()) absl::StrAppend(&text, text.empty() ? "" : ",", on ? "+" : "-", name.str());
+  return text;
+}
+
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const Target& target) {
+  const bool host = target.isa == "host";
+  const llvm::Triple triple(host ? llvm::sys::getProcessTriple() : "amdgcn-amd-amdhsa");
+  const std::string cpu = host ? llvm::sys::getHostCPUName().str() : target.isa;
+  std::string error;
+  const llvm::Target* t = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (t == nullptr) return absl::InternalError(absl::StrCat("LLVM has no target ", triple.str(), ": ", error));
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  const std::string features = host ? HostFeatures() : "+wavefrontsize32";
+  std::unique_ptr<llvm::TargetMachine> machine(
+      t->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+  if (machine == nullptr) return absl::InternalError(absl::StrCat("LLVM makes no machine for ", triple.str()));
+  // An unknown processor only warns, and gives code for another one.
+  if (!machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) return absl::UnimplementedError(absl::StrCat("LLVM does not know the processor '", cpu, "'"));
+  return machine;
+}
+
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, mam);
+}
+
+absl::StatusOr<llvm::SmallVector<char, 0>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    return absl::InternalError("LLVM cannot write objects for this target");
+  }
+  passes.run(module);
+  return object;
+}
+
+// A file that goes when it is no longer needed.
+class TemporaryFile {
+ public:
+  static absl::StatusOr<TemporaryFile> Create(const char* suffix) {
+    llvm::SmallString<128> path;
+    if (const std::error_code e = llvm::sys::fs::createTemporaryFile("understudy", suffix, path)) {
+      return absl::InternalError(absl::StrCat("cannot create a temporary file: ", e.message()));
+    }
+    return TemporaryFile(path.str().str());
+  }
+  TemporaryFile(TemporaryFile&& o) noexcept : path_(std::exchange(o.path_, {})) {}
+  ~TemporaryFile() {
+    if (!path_.empty()) llvm::sys::fs::remove(path_);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+absl::StatusOr<std::vector<uint8_t>> Link(const llvm::SmallVector<char, 0>& object) {
+  US_ASSIGN_OR_RETURN(const TemporaryFile in, TemporaryFile::Create("o"));
+  US_ASSIGN_OR_RETURN(const TemporaryFile out, TemporaryFile::Create("co"));
+  std::error_code error;
+  {
+    llvm::raw_fd_ostream stream(in.path(), error);
+    if (error) return absl::InternalError(absl::StrCat("cannot write ", in.path(), ": ", error.message()));
+    stream.write(object.data(), object.size());
+  }
+  std::string stdout_text, stderr_text;
+  llvm::raw_string_ostream stdout_stream(stdout_text), stderr_stream(stderr_text);
+  static std::mutex* const lld_mutex = new std::mutex;  // lldMain keeps global state
+  std::lock_guard lock(*lld_mutex);
+  const char* args[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1", in.path().c_str(), "-o", out.path().c_str()};
+  const lld::Result result = lld::lldMain(args, stdout_stream, stderr_stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0) return absl::InternalError(absl::StrCat("lld: ", stderr_text));
+  auto buffer = llvm::MemoryBuffer::getFile(out.path(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer) return absl::InternalError(absl::StrCat("cannot read ", out.path(), ": ", buffer.getError().message()));
+  return std::vector<uint8_t>((*buffer)->getBufferStart(), (*buffer)->getBufferEnd());
+}
+
+// A name that linkers and people can read.
+std::string SymbolFor(const std::string& name) {
+  std::string symbol;
+  for (const char c : name) symbol += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
+  return symbol.empty() || std::isdigit(static_cast<unsigned char>(symbol[0])) ? "k_" + symbol : symbol;
+}
+
+}  // namespace
+
+absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Target& target) {
+  const bool host = target.isa == "host";
+  if (!host && target.isa.rfind("gfx", 0) != 0) return absl::UnimplementedError(absl::StrCat("the LLVM renderer has no target '", target.isa, "'; expected host or gfx..."));
+  InitializeLlvm();
+  US_ASSIGN_OR_RETURN(const auto machine, MachineFor(target));
+  llvm::LLVMContext context;
+  std::string diagnostics;
+  context.setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo* info, void* text) {
+        if (info->getSeverity() != llvm::DS_Error) return;
+        llvm::raw_string_ostream stream(*static_cast<std::string*>(text));
+        llvm::DiagnosticPrinterRawOStream printer(stream);
+        info->print(printer);
+      },
+      &diagnostics);
+  CompiledKernel out;
+  out.name = SymbolFor(kernel.name);
+  US_ASSIGN_OR_RETURN(const auto module, BuildModule(kernel, out.name, !host, machine->createDataLayout(), context));
+  module->setTargetTriple(machine->getTargetTriple());
+  if (host) {
+    for (llvm::Function& f : *module) {
+      if (f.isDeclaration()) continue;
+      f.addFnAttr("target-cpu", machine->getTargetCPU());
+      f.addFnAttr("target-features", machine->getTargetFeatureString());
+    }
+  }
+  llvm::raw_string_ostream(out.text) << *module;
+  Optimize(*module, *machine);
+  US_ASSIGN_OR_RETURN(const auto object, EmitObject(*module, *machine));
+  if (!diagnostics.empty()) return absl::InternalError(absl::StrCat("kernel ", out.name, ": LLVM: ", diagnostics));
+  if (host) {
+    out.code.assign(object.begin(), object.end());
+  } else {
+    US_ASSIGN_OR_RETURN(out.code, Link(object));
+  }
+  out.global = kernel.global;
+  out.local = kernel.local;
+  out.local_bytes = kernel.local_bytes;
+  out.params = kernel.params;
+  out.vars = kernel.vars;
+  return out;
+}
+
+Target HostTarget() {
+  Target t;
+  t.isa = "host";
+  t.max_vector_bytes = 64;
+  const auto features = llvm::sys::getHostCPUFeatures();
+  const auto f16c = features.find("f16c");
+  if (f16c != features.end() && f16c->second) {
+    t.arithmetic = {Scalar::kBool,  Scalar::kInt8,   Scalar::kUInt8, Scalar::kInt16,   Scalar::kUInt16,  Scalar::kInt32,
+                    Scalar::kUInt32, Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16, Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
+  }
+  return t;
+}
+
+Target Gfx1100Target() {
+  Target t;
+  t.isa = "gfx1100";
+  t.wave_size = 32;
+  t.max_workgroup = 1024;
+  t.local_bytes = 64 * 1024;
+  t.has_local = true;
+  t.max_vector_bytes = 16;
+  t.arithmetic = {Scalar::kBool,  Scalar::kInt8,   Scalar::kUInt8, Scalar::kInt16,   Scalar::kUInt16,  Scalar::kInt32,
+                  Scalar::kUInt32, Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16, Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
+  return t;
+}
+
+}  // namespace understudy
