@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "emu/amd/core/dispatch.h"
 #include "emu/amd/decode/inst.h"
+#include "emu/amd/disasm/disasm.h"
 #include "emu/memory/address_space.h"
 #include "src/base/bits.h"
 #include "src/base/file.h"
@@ -45,7 +46,7 @@ std::vector<std::string> Disassemble(const std::vector<uint8_t>& code, Tolerance
       lines.push_back(absl::StrFormat("+0x%x: does not decode", at));
       break;
     }
-    lines.push_back(OpcodeName(inst.op));
+    lines.push_back(Text(inst));
     const std::string name = OpcodeName(inst.op);
     if (tolerance != nullptr && IsTranscendental(name.c_str())) {
       tolerance->f32 |= absl::EndsWith(name.c_str(), "F32");

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "emu/amd/core/program_cache.h"
 #include "emu/amd/core/workgroup.h"
+#include "emu/amd/disasm/disasm.h"
 #include "src/base/status.h"
 
 namespace understudy::emu::amd {
@@ -258,7 +259,7 @@ class Dispatch::Impl {
     for (uint64_t n : {16, 12, 8, 4}) {
       if (!memory_->Read(pc, bytes, n, Access::kExecute)) continue;
       Inst inst;
-      if (DecodeInto(cache_->isa(), bytes, n, &inst).ok()) return OpcodeName(inst.op);
+      if (DecodeInto(cache_->isa(), bytes, n, &inst).ok()) return Text(inst, {.wave_size = plan_.wave_size});
       return absl::StrFormat("bytes %02x %02x %02x %02x", bytes[0], bytes[1], bytes[2], bytes[3]);
     }
     return "not readable";
