@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "emu/amd/isa/opcode.h"
-#include "src/base/status.h"
 
 namespace understudy::mockgpu::amd {
 
@@ -13,7 +12,9 @@ Gpu::Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile rende
       gpu_id_(gpu_id),
       machine_(machine),
       render_file_(std::move(render_file)),
-      settings_(settings) {}
+      settings_(settings),
+      // MockKernel::Create refuses profiles of other generations.
+      programs_(emu::amd::Isa::kRdna3) {}
 
 Gpu::~Gpu() = default;
 
@@ -27,17 +28,14 @@ int Gpu::TakeDoorbell() {
   return -1;
 }
 
-emu::amd::Isa Gpu::isa() {
-  // MockKernel::Create refuses profiles of other generations.
-  US_CHECK(profile_.gfx_target_version / 10000 == 11) << profile_.name;
-  return emu::amd::Isa::kRdna3;
-}
+emu::amd::Isa Gpu::isa() { return programs_.isa(); }
 
 emu::amd::Dispatch::Options Gpu::DispatchOptions() {
   emu::amd::Dispatch::Options options;
   options.max_lds_bytes = profile_.lds_size_kb * 1024;
   options.vgpr_fill = settings_.vgpr_fill;
   options.instruction_budget = settings_.instruction_budget;
+  options.program_cache = &programs_;
   return options;
 }
 

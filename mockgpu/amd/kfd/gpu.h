@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "emu/amd/core/program_cache.h"
 #include "emu/memory/address_space.h"
 #include "mockgpu/amd/kfd/device_file.h"
 #include "mockgpu/amd/kfd/gpu_profile.h"
@@ -68,6 +69,7 @@ class Gpu : public QueueHost {
   DeviceFile render_file_;
   Settings settings_;
   emu::AddressSpace memory_;
+  emu::amd::ProgramCache programs_;
   Counters counters_;
   DeviceFile::Range doorbells_;
   bool doorbell_taken_[kDoorbellBytes / 8] = {};
