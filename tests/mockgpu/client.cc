@@ -96,6 +96,7 @@ int Client::Release(const Buffer& buffer) {
 Client::Queue Client::CreateQueue(uint32_t type, uint64_t ring_bytes) {
   Queue queue;
   queue.type = type;
+  queue.ring_bytes = ring_bytes;
   queue.ring = Alloc(ring_bytes);
   queue.pointers = Alloc(4096);
   queue.eop = Alloc(4096);
@@ -130,7 +131,7 @@ int Client::DestroyQueue(Queue& queue) {
 }
 
 void Client::Write(Queue& queue, const std::vector<uint32_t>& packets) {
-  const uint64_t mask = queue.ring.size / 4 - 1;
+  const uint64_t mask = queue.ring_bytes / 4 - 1;
   for (const uint32_t word : packets) queue.ring.words()[queue.put++ & mask] = word;
 }
 

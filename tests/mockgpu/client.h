@@ -47,6 +47,7 @@ class Client {
     uint32_t id = 0, type = 0;
     Buffer ring, pointers, eop;
     volatile uint64_t* doorbell = nullptr;
+    uint64_t ring_bytes = 0;
     uint64_t put = 0;  // dwords
     uint64_t read_pointer() const { return *reinterpret_cast<volatile uint64_t*>(pointers.cpu); }
   };

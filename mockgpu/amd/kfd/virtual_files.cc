@@ -68,7 +68,7 @@ VirtualFiles::Kind VirtualFiles::Find(const std::string& path, bool follow, std:
     if (link != links_.end() && (follow || !rest.empty())) {
       if (++links > kMaxLinks) return Kind::kMissing;
       const std::vector<std::string> target = Parts(link->second);
-      if (!link->second.empty() && link->second[0] == '/') at = "/";
+      if (!link->second.empty() && link->second[0] == '/') at.assign(1, '/');
       rest.insert(rest.end(), target.rbegin(), target.rend());
       continue;
     }
