@@ -6,6 +6,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
+#include "src/schedule/index_expr.h"
+#include "src/schedule/views.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 
@@ -22,10 +24,22 @@ std::string BufferText(const UOp& b) {
   return absl::StrCat("buffer #", arg.id, " (", arg.size, " x ", b.dtype().Name(), " on ", arg.device, ")");
 }
 
-// All elements of a buffer in order.
-bool IsWholeBuffer(const UOp* u) {
-  while (u->op() == Op::kReshape) u = u->src(0).get();
-  return u->op() == Op::kBuffer;
+// Consecutive elements of a buffer in order: a view that needs no copy.
+bool IsContiguousRange(const UOpRef& x) {
+  if (x->numel() == 0) return false;
+  Place at;
+  int64_t id = 0;
+  for (const int64_t d : x->shape()) at.index.push_back(d == 1 ? uop::IndexConst(0) : uop::Range(d, id++));
+  const UOpRef in_order = Flatten(at.index, x->shape());
+  const UOp* u = x.get();
+  for (; u->op() == Op::kReshape || u->op() == Op::kShrink; u = u->src(0).get()) {
+    UOpRef own;
+    at = SourcePlace(*u, at, &own);
+  }
+  if (u->op() != Op::kBuffer) return false;
+  index::Linear l = index::Decompose(at.index[0]);
+  l.constant = 0;
+  return index::Compose(std::move(l)) == in_order;
 }
 
 bool IsVirtualConstant(const UOp* u) {
@@ -58,7 +72,7 @@ class Normaliser {
     if (u->op() == Op::kAssign) return Of(u->src(1));
     if (u->op() == Op::kContiguous) {
       const UOpRef& x = Of(u->src(0));
-      if (IsWholeBuffer(x.get()) || x->op() == Op::kContiguous || x->op() == Op::kCopy) return x;
+      if (IsContiguousRange(x) || x->op() == Op::kContiguous || x->op() == Op::kCopy) return x;
       return uop::Contiguous(x);
     }
     if (u->num_src() == 0) return UOpRef(u);

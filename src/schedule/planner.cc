@@ -67,7 +67,12 @@ void Planner::Reset() {
 
 // What is known of a node from its sources alone.
 void Planner::Analyse() {
-  for (const UOp* u : uop::Toposort(roots_)) {
+  const std::vector<const UOp*> order = uop::Toposort(roots_);
+  absl::flat_hash_map<const UOp*, int> users;
+  for (const UOp* u : order) {
+    for (const UOpRef& s : u->src()) ++users[s.get()];
+  }
+  for (const UOp* u : order) {
     number_[u] = static_cast<int>(nodes_.size());
     Node& n = nodes_.emplace_back();
     n.op = u;
@@ -76,7 +81,7 @@ void Planner::Analyse() {
     n.forced = forced_.count(u) != 0;
     for (const UOpRef& s : u->src()) {
       const Node& from = nodes_[number_[s.get()]];
-      n.cost += from.cost;
+      n.cost += from.passed_cost;
       n.has_reduce |= from.has_reduce;
       n.constant &= from.constant;
       if (n.device.empty()) n.device = from.device;
@@ -92,6 +97,9 @@ void Planner::Analyse() {
     if (u->op() == Op::kPad || (u->op() == Op::kExpand && u->numel() > u->src(0)->numel())) n.has_reduce = false;
     if (IsWrapper(u->op()) || n.forced) n.has_reduce = false, n.cost = 0;
     if (n.constant) n.cost = 0;
+    const bool likely_stored = users[u] > 1 && !IsMovement(u->op()) && n.cost > kRecomputePerElement &&
+                               n.cost * static_cast<double>(u->numel()) > kRecomputeTotal;
+    n.passed_cost = likely_stored ? 0 : n.cost;
   }
 }
 
