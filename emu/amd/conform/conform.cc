@@ -205,7 +205,7 @@ absl::StatusOr<std::vector<Vector>> LoadVectors(const std::string& path) {
   return vectors;
 }
 
-Outcome RunVector(const Vector& vector) {
+Outcome Run(const Vector& vector) {
   Outcome outcome;
   if (vector.gfx != "gfx1100") {
     outcome.verdict = Outcome::Verdict::kRefused;

@@ -50,6 +50,6 @@ struct Outcome {
 const char* VerdictName(Outcome::Verdict verdict);
 
 // Disassembly is produced only where the verdict is not kPass.
-Outcome RunVector(const Vector& vector);
+Outcome Run(const Vector& vector);
 
 }  // namespace understudy::emu::amd::conform

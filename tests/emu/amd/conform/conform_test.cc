@@ -34,7 +34,7 @@ TEST(Conform, EveryGfx1100VectorAgreesOrIsAListedException) {
   std::map<Outcome::Verdict, int> count;
   int gfx1100 = 0;
   for (const Vector& vector : *vectors) {
-    const Outcome outcome = RunVector(vector);
+    const Outcome outcome = conform::Run(vector);
     if (vector.gfx != "gfx1100") {
       EXPECT_EQ(outcome.verdict, Outcome::Verdict::kRefused) << Describe(vector, outcome);
       continue;
@@ -55,9 +55,9 @@ TEST(Conform, AWrongExpectationIsReportedWithItsPlace) {
   ASSERT_TRUE(vectors.ok());
   for (Vector& vector : *vectors) {
     if (vector.gfx != "gfx1100" || !vector.is_state || vector.lanes < 4) continue;
-    if (RunVector(vector).verdict != Outcome::Verdict::kPass) continue;
+    if (conform::Run(vector).verdict != Outcome::Verdict::kPass) continue;
     vector.expected[3 * vector.lanes + 2] ^= 0x10;
-    const Outcome outcome = RunVector(vector);
+    const Outcome outcome = conform::Run(vector);
     ASSERT_EQ(outcome.verdict, Outcome::Verdict::kDifferent);
     ASSERT_EQ(outcome.differences.size(), 1u);
     EXPECT_EQ(outcome.differences[0].place, "v3 lane 2");
