@@ -157,12 +157,13 @@ class Splitter {
     return absl::OkStatus();
   }
 
-  // Unrolling keeps the order of a sum only where no later range turns faster.
+  // Unrolling keeps the order of a sum only where no later range turns faster. (The group's range is no loop.)
   absl::Status IsInnermost(const UOpRef& axis) const {
     for (const UOpRef& n : uop::NodesOf(kernel_, Op::kReduce)) {
       bool seen = false;
       for (size_t i = 1; i < n->num_src(); ++i) {
-        if (seen && RangeKind(n->src(i)) != AxisKind::kUnroll) return No("a reduce range inside this one turns faster: the order of the sum would change");
+        const AxisKind k = RangeKind(n->src(i));
+        if (seen && k != AxisKind::kUnroll && k != AxisKind::kGroupReduce) return No("a reduce range inside this one turns faster: the order of the sum would change");
         seen |= n->src(i) == axis;
       }
     }

@@ -74,6 +74,7 @@ absl::StatusOr<LinearKernel> Lower(const UOpRef& kernel, const Target& target, c
   US_ASSIGN_OR_RETURN(UOpRef chosen, ApplyChoices(graph, target, out.choices));
   stage("choices", std::move(chosen));
   stage("expand", ExpandVector(ExpandUpcasts(graph)));
+  stage("simplify", SimplifyIndices(graph));
   US_ASSIGN_OR_RETURN(UOpRef grouped, LowerGroups(graph, target));
   stage("group", std::move(grouped));
   stage("reduce", LowerReduces(graph));

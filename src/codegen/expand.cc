@@ -6,6 +6,7 @@
 #include "src/codegen/affine.h"
 #include "src/codegen/free_ranges.h"
 #include "src/codegen/stages.h"
+#include "src/symbolic/simplify.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 
@@ -25,6 +26,13 @@ UOpRef StoreWith(const UOpRef& index, const UOpRef& value, const UOpRef& old, Ke
 UOpRef Broadcast(const UOpRef& x, int lanes) {
   if (x->op() == Op::kConst) return UOp::Make(Op::kConst, x->dtype().WithLanes(lanes), {}, x->arg());
   return uop::Vectorize(std::vector<UOpRef>(lanes, x));
+}
+
+bool HasDivision(const UOpRef& index) {
+  for (const UOp* n : uop::Toposort(index)) {
+    if (n->op() == Op::kFloorDiv || n->op() == Op::kFloorMod || n->op() == Op::kIDiv || n->op() == Op::kIMod) return true;
+  }
+  return false;
 }
 
 class Vectorizer {
@@ -48,9 +56,15 @@ class Vectorizer {
   // The INDEX of lane 0 when lane i is i elements further and all lanes are valid together; else null.
   UOpRef ContiguousIndex(const UOpRef& index) {
     if (index->num_src() > 2 && free_.DependsOn(index->src(2), range_)) return nullptr;
-    const Affine first = AffineOf(Lane(index->src(1), 0));
+    // A division may hide that the lanes are neighbours; where there is none, sums are compared as they are.
+    const bool divides = HasDivision(index->src(1));
+    const auto lane = [&](int i) {
+      const UOpRef at = Lane(index->src(1), i);
+      return AffineOf(divides ? symbolic::Simplify(at) : at);
+    };
+    const Affine first = lane(0);
     for (int i = 1; i < lanes_; ++i) {
-      if (AffineOf(Lane(index->src(1), i)).Minus(first) != std::optional<int64_t>(i)) return nullptr;
+      if (lane(i).Minus(first) != std::optional<int64_t>(i)) return nullptr;
     }
     const UOpRef at = first.Node();
     return uop::IndexOf(index->src(0), at, index->num_src() > 2 ? index->src(2) : nullptr);
@@ -132,6 +146,32 @@ UOpRef ExpandVector(const UOpRef& kernel) {
     return kernel->WithSrc(std::move(stores));
   }
   return kernel;
+}
+
+UOpRef SimplifyIndices(const UOpRef& kernel) {
+  absl::flat_hash_map<const UOp*, UOpRef> done;
+  for (const UOp* n : uop::Toposort(kernel)) {
+    std::vector<UOpRef> src;
+    bool changed = false;
+    for (const UOpRef& s : n->src()) {
+      src.push_back(done.at(s.get()));
+      changed |= !(src.back() == s);
+    }
+    if (n->op() == Op::kIndex) {
+      UOpRef valid = src.size() > 2 ? src[2] : nullptr;
+      if (valid == nullptr) {
+        src[1] = symbolic::Simplify(src[1]);
+      } else {
+        const symbolic::ValidIndex simple = symbolic::SimplifyValid(valid, src[1]);
+        src[1] = simple.index;
+        valid = simple.valid->IsConst(1) ? nullptr : simple.valid;
+      }
+      done.emplace(n, UOp::Make(Op::kIndex, n->dtype(), valid == nullptr ? std::vector<UOpRef>{src[0], src[1]} : std::vector<UOpRef>{src[0], src[1], valid}));
+      continue;
+    }
+    done.emplace(n, changed ? n->WithSrc(std::move(src)) : UOpRef(n));
+  }
+  return done.at(kernel.get());
 }
 
 }  // namespace understudy

@@ -22,6 +22,9 @@ absl::StatusOr<UOpRef> ApplyChoices(const UOpRef& kernel, const Target& target, 
 UOpRef ExpandUpcasts(const UOpRef& kernel);
 UOpRef ExpandVector(const UOpRef& kernel);
 
+// "simplify": the indices and validity conditions of every INDEX, by the rules of src/symbolic.
+UOpRef SimplifyIndices(const UOpRef& kernel);
+
 // "group": a REDUCE over the kGroupReduce range becomes a partial REDUCE a work-item, a local array, a barrier, and a
 // REDUCE over the array in order by every work-item; STOREs are left to the first of the group.
 absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target);
