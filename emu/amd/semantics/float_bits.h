@@ -115,6 +115,33 @@ US_BITS double AddToOdd(double a, double b, Round round) {
   return cancelled ? -0.0 : r;
 }
 
+// The same in f32, for nearest-even only.
+US_BITS float AddToOdd(float a, float b) {
+  const float s = a + b;
+  const float bb = s - a;
+  const float error = (a - (s - bb)) + (b - bb);
+  const bool inexact = (error > 0.0f) | (error < 0.0f);
+  const bool even = (BitsOf(s) & 1) == 0;
+  const bool outward = (BitsOf(s) ^ BitsOf(error)) >> 31 == 0;
+  const uint32_t odd = BitsOf(s) + (outward ? 1u : ~0u);
+  return FloatOf(inexact & even ? odd : BitsOf(s));
+}
+
+// `v` as f32 rounded to odd: rounding it again to 22 bits or fewer is one rounding. Beyond f32's range: infinity.
+US_BITS float NarrowToOdd(double v) {
+  const float f = static_cast<float>(v);
+  const double back = static_cast<double>(f);
+  const bool inexact = (back < v) | (back > v);
+  const bool finite = (BitsOf(f) & 0x7f800000u) != 0x7f800000u;
+  const bool even = (BitsOf(f) & 1) == 0;
+  const bool outward = (back < v) == (v > 0.0);
+  const uint32_t odd = BitsOf(f) + (outward ? 1u : ~0u);
+  const uint32_t sign = static_cast<uint32_t>(BitsOf(v) >> 32) & 0x80000000u;
+  // A value that vanished keeps its sign and becomes the least denormal.
+  const uint32_t r = (BitsOf(f) & 0x7fffffffu) == 0 ? sign | 1u : odd;
+  return FloatOf(inexact & finite & even ? r : BitsOf(f));
+}
+
 // sin and cos of 2*pi*v. Quarter turns are exact; the sign of a zero result is v's own only for v = +-0.
 inline double SinTurns(float v) {
   constexpr double kTwoPi = 6.283185307179586476925286766559;

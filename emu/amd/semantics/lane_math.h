@@ -238,7 +238,7 @@ struct LaneMath : LaneInt {
     return RoundTo16(static_cast<double>(a));
   }
   US_OP F16 Narrow16(F64 a) const {
-    if constexpr (kHostLike) return F16{static_cast<uint16_t>(RoundDouble<5, 10>(a, Round::kNearestEven, false))};
+    if constexpr (kHostLike) return F16{HalfFromFloat(NarrowToOdd(a))};
     return RoundTo16(a);
   }
   US_OP static F32 Wide(F16 a) { return FloatFromHalf(a.bits); }
@@ -321,8 +321,13 @@ struct LaneMath : LaneInt {
   }
   US_OP F16 FFma(F16 a, F16 b, F16 c) const {
     a = In(a), b = In(b), c = In(c);
-    const double p = static_cast<double>(Wide(a)) * Wide(b);
-    return WithNan(Out(Narrow16(AddToOdd(p, Wide(c), mode.round16_64))), a, b, c);
+    if constexpr (kHostLike) {
+      // The product of two f16 is exact in f32.
+      return WithNan(Out(F16{HalfFromFloat(AddToOdd(Wide(a) * Wide(b), Wide(c)))}), a, b, c);
+    } else {
+      const double p = static_cast<double>(Wide(a)) * Wide(b);
+      return WithNan(Out(RoundTo16(AddToOdd(p, Wide(c), mode.round16_64))), a, b, c);
+    }
   }
   US_OP F64 FFma(F64 a, F64 b, F64 c) const {
     a = In(a), b = In(b), c = In(c);
