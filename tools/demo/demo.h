@@ -18,6 +18,9 @@ using ProgressFn = std::function<void(int done, int total, const std::string& no
 // Part 1. {"programs": [{"name", "device", "kernels", "packets", "wave_instructions", "ms", "max_ulp", "allowed_ulp", "ok"}]}
 absl::StatusOr<nlohmann::json> RunTensorPrograms(Rig& rig, const ProgressFn& progress);
 
+// Steps of one training epoch: calls of `progress` in part 2.
+inline constexpr int kStepsPerEpoch = 14;
+
 // Part 2. {"samples", "epochs": [{"loss"}], "train_accuracy", "test_accuracy", "ms", "kernels", "wave_instructions", "ok"}
 absl::StatusOr<nlohmann::json> RunTraining(Rig& rig, int epochs, const ProgressFn& progress);
 

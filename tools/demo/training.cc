@@ -16,7 +16,7 @@
 namespace understudy::demo {
 namespace {
 
-constexpr int64_t kTrain = 1400, kBatch = 100, kPixels = 64, kHidden = 32, kClasses = 10;
+constexpr int64_t kBatch = 100, kTrain = kBatch * kStepsPerEpoch, kPixels = 64, kHidden = 32, kClasses = 10;
 constexpr double kLearningRate = 0.5;
 constexpr char kDevice[] = "AMD";
 
@@ -73,11 +73,10 @@ absl::StatusOr<nlohmann::json> RunTraining(Rig& rig, int epochs, const ProgressF
   const RigCounters before = rig.counters();
   Network net;
   nlohmann::json losses = nlohmann::json::array();
-  const int steps = static_cast<int>(kTrain / kBatch);
   for (int epoch = 0; epoch < epochs; ++epoch) {
     std::shuffle(order.begin(), order.begin() + kTrain, shuffle);
     double epoch_loss = 0;
-    for (int step = 0; step < steps; ++step) {
+    for (int step = 0; step < kStepsPerEpoch; ++step) {
       const auto [x, labels] = Rows(digits, order, step * kBatch, kBatch);
       Tensor loss = net.Logits(x).CrossEntropy(labels);
       const std::vector<Tensor> gradients = Gradients(loss, net.params);
@@ -89,9 +88,9 @@ absl::StatusOr<nlohmann::json> RunTraining(Rig& rig, int epochs, const ProgressF
       US_ASSIGN_OR_RETURN(const std::vector<float> value, rig.engine().Data<float>(updated[0]));
       for (size_t i = 0; i < net.params.size(); ++i) net.params[i] = updated[i + 1];
       epoch_loss += value[0];
-      progress(epoch * steps + step + 1, epochs * steps, "loss " + std::to_string(value[0]));
+      progress(epoch * kStepsPerEpoch + step + 1, epochs * kStepsPerEpoch, "loss " + std::to_string(value[0]));
     }
-    losses.push_back({{"loss", epoch_loss / steps}});
+    losses.push_back({{"loss", epoch_loss / kStepsPerEpoch}});
   }
   US_ASSIGN_OR_RETURN(const double train, Accuracy(rig, net, digits, order, 0, kTrain));
   US_ASSIGN_OR_RETURN(const double test, Accuracy(rig, net, digits, order, kTrain, digits.count - kTrain));

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/rig/rig.h"
+
+#include <utility>
+
+#include "src/base/status.h"
+#include "src/runtime/cpu/cpu_device.h"
+#include "src/runtime/null/null_device.h"
+#include "src/runtime/ref/ref_device.h"
+
+namespace understudy {
+
+absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options) {
+  std::unique_ptr<Rig> rig(new Rig);
+  mockgpu::MockKernel::Options machine;
+  machine.log_events = false;
+  US_ASSIGN_OR_RETURN(rig->kernel_, mockgpu::MockKernel::Create(std::move(machine)));
+  US_ASSIGN_OR_RETURN(rig->amd_, AmdDevice::Open(*rig->kernel_));
+  DeviceRegistry devices;
+  devices.Register(std::make_shared<RefDevice>());
+  devices.Register(std::make_shared<CpuDevice>());
+  devices.Register(std::make_shared<NullDevice>());
+  devices.Register(rig->amd_);
+  rig->engine_ = std::make_unique<Engine>(std::move(devices), options);
+  return rig;
+}
+
+RigCounters Rig::counters() {
+  const mockgpu::MockStats machine = kernel_->Stats();
+  return {engine_->stats().kernels_launched, machine.pm4_packet_count + machine.sdma_packet_count, machine.wave_instructions};
+}
+
+}  // namespace understudy

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One mock machine with a gfx1100, the user-mode driver on it, and an engine over the devices REF, CPU, NULL and AMD.
+// The place where compiler and mock meet: tools, end-to-end tests and benchmarks build it; no library depends on it.
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "mockgpu/amd/mock_kernel.h"
+#include "src/runtime/amd/amd_device.h"
+#include "src/runtime/engine.h"
+
+namespace understudy {
+
+// Totals since the rig was made; subtract two to see what a piece of work took.
+struct RigCounters {
+  int64_t kernels = 0;
+  uint64_t packets = 0;  // PM4 and SDMA
+  uint64_t wave_instructions = 0;
+
+  friend RigCounters operator-(const RigCounters& a, const RigCounters& b) {
+    return {a.kernels - b.kernels, a.packets - b.packets, a.wave_instructions - b.wave_instructions};
+  }
+};
+
+class Rig {
+ public:
+  static absl::StatusOr<std::unique_ptr<Rig>> Create(const EngineOptions& options = {});
+
+  Engine& engine() { return *engine_; }
+  mockgpu::MockKernel& kernel() { return *kernel_; }
+  AmdDevice& amd() { return *amd_; }
+  amd::AmdGpu& gpu() { return amd_->gpu(); }
+  RigCounters counters();
+
+ private:
+  Rig() = default;
+  // In order of dependence: destroyed from the last to the first.
+  std::unique_ptr<mockgpu::MockKernel> kernel_;
+  std::shared_ptr<AmdDevice> amd_;
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace understudy
