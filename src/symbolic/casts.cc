@@ -15,7 +15,7 @@ int Precision(DType t) { return FormatOf(t).man_bits + 1; }
 // Every value of `a` is a value of `b`, so that CAST a -> b loses nothing (a NaN stays a NaN).
 bool Holds(DType b, DType a, const WideInterval& range) {
   if (a == b || a.IsBool()) return true;
-  if (b.IsBool()) return range.lo >= 0 && range.hi <= 1;
+  if (b.IsBool()) return !a.IsFloat() && range.lo >= 0 && range.hi <= 1;
   if (a.IsFloat()) {
     if (!b.IsFloat()) return false;
     // Infinity and the sign of zero have to survive too: f8 fnuz types have neither, f8e4m3 no infinity.
@@ -41,6 +41,11 @@ UOpRef CastCast(const Match& m) {
   // Integers lose high bits only, which a narrower last type does not have either.
   const bool low_bits_only = a.IsInt() && b.IsInt() && c.IsInt() && b.BitWidth() >= c.BitWidth();
   if (!low_bits_only && !Holds(b, a, range)) return nullptr;
+  // Float to integer saturates where integer to integer wraps.
+  if (a.IsInt() && b.IsFloat() && c.IsInt()) {
+    const WideInterval limits = TypeLimits(c);
+    if (range.lo < limits.lo || range.hi > limits.hi) return nullptr;
+  }
   return Cast(x, m.root()->dtype());
 }
 

@@ -39,7 +39,10 @@ bool InOrder(const UOpRef& a, const UOpRef& b) {
 
 UOpRef Order(const Match& m) {
   const UOpRef& n = m.root();
-  if (n->op() == Op::kAdd && n->dtype().IsInt()) return nullptr;  // sum-order
+  // Chains have an order of their own: sum-order, idempotent-order.
+  if (n->op() == Op::kAdd && n->dtype().IsInt() && n->shape().empty()) return nullptr;
+  const bool idempotent = n->op() == Op::kAnd || n->op() == Op::kOr || n->op() == Op::kMax || n->op() == Op::kMin;
+  if (idempotent && IsIntegral(n)) return nullptr;
   return InOrder(n->src(0), n->src(1)) ? nullptr : UOp::Make(n->op(), n->dtype(), {n->src(1), n->src(0)});
 }
 
@@ -60,15 +63,19 @@ UOpRef ReplacePointSources(const Match& m) {
 }  // namespace
 
 std::vector<Rule> FoldingRules() {
-  OpSet commutative = OpsWith(kFlagCommutes);
   return {
       R("fold", AnyOp(OpsWith(kFlagAlu)), kAllTypes, "an operation of constants is its value", Fold),
+      R("operand-order", AnyOp(OpsWith(kFlagCommutes)), kAllTypes, "constants right, else structural order", Order),
+  };
+}
+
+std::vector<Rule> PointRules() {
+  return {
       // Only operations: a RANGE that counts to 1 stays where something names it as a range.
       R("one-value", AnyOp(OpsWith(kFlagAlu)), kAllTypes, "an operation whose bounds are one value is that value",
         [](const Match& m) { return BoundsOf(m) ? PointConst(m.root(), *BoundsOf(m)) : nullptr; }),
-      R("one-value-source", AnyOp(OpsWith(kFlagAlu)), kIntsAndBools | kFloats, "sources whose bounds are one value are that value",
+      R("one-value-source", AnyOp(OpsWith(kFlagAlu)), kAllTypes, "sources whose bounds are one value are that value",
         ReplacePointSources),
-      R("operand-order", AnyOp(commutative), kAllTypes, "constants right, else structural order", Order),
   };
 }
 

@@ -10,6 +10,7 @@
 namespace understudy::symbolic {
 
 std::vector<uop::Rule> FoldingRules();     // folding.cc
+std::vector<uop::Rule> PointRules();       // folding.cc
 std::vector<uop::Rule> IdentityRules();    // identities.cc
 std::vector<uop::Rule> DivisionRules();    // division.cc
 std::vector<uop::Rule> SumRules();         // sums.cc
