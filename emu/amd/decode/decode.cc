@@ -69,7 +69,7 @@ absl::Status DecodeRdna3(Cursor* c, Inst* inst) {
     constexpr Decoder kByTwoBits[] = {DecodeVop3p, DecodeVinterp, DecodeLdsdir, nullptr};
     decoder = kByTwoBits[Field(word, 25, 24)];
   }
-  if (decoder == nullptr) return c->Refuse(absl::StrFormat("no encoding starts with bits %06b", word >> 26));
+  if (decoder == nullptr) return c->Refuse(absl::StrFormat("no encoding has bits 31:26 = 0x%x", word >> 26));
   return decoder(c, inst);
 }
 

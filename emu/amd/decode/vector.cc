@@ -183,6 +183,8 @@ absl::Status DecodeVop3(Cursor* c, Inst* inst) {
     inst->n_dst = 1;
   } else if (row.dst[0].present()) {
     US_RETURN_IF_ERROR(ReadVectorDst(c, Field(c->w, 7, 0), row.dst[0], inst));
+  } else {
+    US_RETURN_IF_ERROR(c->Zero(7, 0));
   }
   if (sd) {
     US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 14, 8), row.dst[1], &inst->dst[1]));

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The RDNA3 decoder and disassembler against LLVM MC: what is an instruction, how long it is, what it is called.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "emu/amd/decode/inst.h"
+#include "emu/amd/decode/rows.h"
+#include "emu/amd/disasm/disasm.h"
+#include "src/base/file.h"
+#include "src/base/hex.h"
+#include "tests/emu/amd/decode/mc_exceptions.h"
+#include "tests/emu/amd/decode/mc_oracle.h"
+#include "tests/emu/amd/decode/random_words.h"
+
+namespace understudy::emu::amd {
+namespace {
+
+constexpr uint64_t kSeed = 20230;
+constexpr int kDrawsPerOpcode = 400;
+constexpr int kRandomWords = 1500000;
+constexpr int kMaxReports = 20;
+
+std::string Words(const uint32_t* w) { return absl::StrFormat("%08x %08x %08x", w[0], w[1], w[2]); }
+
+// Which exceptions were met, over all tests of this binary.
+std::set<int>& ExceptionsMet() {
+  static auto* const met = new std::set<int>();
+  return *met;
+}
+
+enum class Outcome { kBothAccept, kBothRefuse, kListed, kWrong };
+
+// Compares one window of 16 bytes; failures are reported up to kMaxReports.
+class Comparison {
+ public:
+  Comparison(Isa isa, const char* cpu) : isa_(isa), mc_(cpu) {}
+
+  Outcome Run(const uint32_t* words, Inst* inst) {
+    uint8_t bytes[16];
+    std::memcpy(bytes, words, sizeof(bytes));
+    Disagreement d;
+    d.mc = mc_.Disassemble(bytes, sizeof(bytes));
+    absl::Status status = DecodeInto(isa_, bytes, sizeof(bytes), inst);
+    bool accepted = status.ok();
+    if (!accepted && !d.mc.accepted()) return Outcome::kBothRefuse;
+    if (accepted && d.mc.accepted()) {
+      if (inst->size == d.mc.size && Mnemonic(*inst) == d.mc.mnemonic) return Outcome::kBothAccept;
+      Report(words, absl::StrFormat("ours %d bytes %s, MC %d bytes %s", inst->size, Text(*inst), d.mc.size, d.mc.text));
+      return Outcome::kWrong;
+    }
+    std::memcpy(d.words, words, sizeof(d.words));
+    if (accepted) d.ours = inst;
+    d.refusal = std::string(status.message());
+    int row = FindException(d);
+    if (row >= 0) {
+      ExceptionsMet().insert(row);
+      return Outcome::kListed;
+    }
+    Report(words, accepted ? "we accept " + Text(*inst) + ", MC refuses: " + d.mc.text
+                           : "MC accepts " + d.mc.text + ", we refuse: " + d.refusal);
+    return Outcome::kWrong;
+  }
+
+ private:
+  void Report(const uint32_t* words, const std::string& what) {
+    if (reports_++ < kMaxReports) ADD_FAILURE() << Words(words) << ": " << what;
+  }
+  Isa isa_;
+  McDisassembler mc_;
+  int reports_ = 0;
+};
+
+// Opcodes that MC never takes for gfx1100, by the rows of the exception list.
+bool UnknownToMc(const decode::Row& row) {
+  const char* name = OpcodeName(row.op);
+  return std::strstr(name, "LOAD_LDS_") != nullptr || std::strstr(name, "FLAT_ATOMIC_CSUB") != nullptr ||
+         (row.enc == Encoding::VOP3 && row.op == Opcode::V_READFIRSTLANE_B32);
+}
+
+TEST(DecodeMc, EveryOpcodeHasMcsSizeAndNameUnderRandomOperands) {
+  std::mt19937_64 rng(kSeed);
+  Comparison rdna3(Isa::kRdna3, "gfx1100"), rdna35(Isa::kRdna35, "gfx1150");
+  int seen = 0;
+  for (const decode::Row& row : decode::Rdna3Table().rows()) {
+    int valid = 0;
+    for (int i = 0; i < kDrawsPerOpcode; ++i) {
+      uint32_t words[4];
+      DrawWords(row, rng, i % 2 == 1, words);
+      Inst inst;
+      Outcome outcome = (row.rdna35 ? rdna35 : rdna3).Run(words, &inst);
+      if (outcome == Outcome::kBothAccept) {
+        ++valid;
+        bool same = inst.op == row.op || (row.enc == Encoding::VOPD && inst.op_y == row.op);
+        if (!same) ADD_FAILURE() << Words(words) << ": " << OpcodeName(row.op) << " came out as " << Text(inst);
+      }
+    }
+    seen += valid > 0;
+    EXPECT_TRUE(valid > 0 || UnknownToMc(row))
+        << "no valid draw for " << EncodingName(row.enc) << " " << row.number << " " << OpcodeName(row.op)
+        << ", seed " << kSeed;
+  }
+  EXPECT_GT(seen, 1500);
+}
+
+TEST(DecodeMc, RandomWordsAreAcceptedOrRefusedAlike) {
+  std::mt19937_64 rng(kSeed + 1);
+  Comparison compare(Isa::kRdna3, "gfx1100");
+  // Uniform words are mostly VOP2 and scalar; the other encodings get half of the draws.
+  constexpr uint32_t kTopSixBits[] = {0x32, 0x33, 0x35, 0x36, 0x37, 0x38, 0x3a, 0x3c, 0x3d, 0x3e, 0x2f, 0x1f};
+  std::map<Outcome, int> count;
+  for (int i = 0; i < kRandomWords; ++i) {
+    uint32_t words[4];
+    for (uint32_t& w : words) w = static_cast<uint32_t>(rng());
+    if (i % 2) SetBits(&words[0], 31, 26, kTopSixBits[rng() % std::size(kTopSixBits)]);
+    if (i % 4 == 3) words[0] &= ~0xff00u, words[1] &= static_cast<uint32_t>(rng());
+    Inst inst;
+    ++count[compare.Run(words, &inst)];
+  }
+  EXPECT_EQ(count[Outcome::kWrong], 0) << "seed " << kSeed + 1;
+  EXPECT_GT(count[Outcome::kBothAccept], kRandomWords / 4);
+  EXPECT_GT(count[Outcome::kBothRefuse], kRandomWords / 4);
+}
+
+TEST(DecodeMc, ScalarFloatsAreRefusedBeforeGfx1150) {
+  Comparison compare(Isa::kRdna3, "gfx1100");
+  for (const decode::Row& row : decode::Rdna3Table().rows()) {
+    if (!row.rdna35) continue;
+    uint32_t words[4] = {0, 0x3f9d70a4, 0, 0};
+    PlaceOpcode(row, words);
+    Inst inst;
+    EXPECT_EQ(compare.Run(words, &inst), Outcome::kBothRefuse) << OpcodeName(row.op);
+  }
+}
+
+// Instructions of the recorded programs whose text or validity differs, each with its reason.
+struct Odd {
+  const char* mc_text;
+  const char* reason;
+};
+constexpr Odd kOddInstructions[] = {
+    {"row_bcast", "DPP_CTRL 0x142 (row_bcast) ended with GFX9: both refuse"},
+    {"", "S_FMAMK_F32 is gfx1150's; DS_CMPSTORE_B32 with an unused vdst field set"},
+    {"v_interp_p10_f16_f32", "an SGPR as VINTERP source"},
+};
+
+TEST(DecodeMc, RecordedProgramsReadAlikeToTheLetter) {
+  int programs = 0, instructions = 0, odd = 0;
+  absl::Status status = ForEachJsonLine(
+      "tests/data/conformance/amd/state.jsonl", [&](int line, const nlohmann::json& row) -> absl::Status {
+        if (row["gfx"] != "gfx1100") return absl::OkStatus();
+        auto code = HexToBytes(row["program"].get<std::string>());
+        if (!code.ok()) return code.status();
+        ++programs;
+        for (const McDifference& d : CompareWithMc(code->data(), code->size())) {
+          bool listed = false;
+          for (const Odd& o : kOddInstructions) {
+            listed |= *o.mc_text ? d.mc.find(o.mc_text) == 0 : d.mc.empty();
+          }
+          if (listed) {
+            ++odd;
+          } else {
+            ADD_FAILURE() << "line " << line << " " << row["id"] << " at " << d.offset << ": " << d.what << "\n  ours "
+                          << d.ours << "\n  MC   " << d.mc;
+          }
+        }
+        for (const Line& l : Disassemble(Isa::kRdna3, code->data(), code->size())) instructions += l.valid;
+        return absl::OkStatus();
+      });
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(programs, 499);
+  EXPECT_GT(instructions, 50000);
+  EXPECT_LE(odd, 4);
+}
+
+// Runs last: a row of the exception list that nothing meets is stale.
+TEST(DecodeMc, ZEveryExceptionIsStillNeeded) {
+  const auto& rows = McExceptions();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_TRUE(ExceptionsMet().count(static_cast<int>(i))) << "stale exception: " << rows[i].name;
+  }
+}
+
+}  // namespace
+}  // namespace understudy::emu::amd

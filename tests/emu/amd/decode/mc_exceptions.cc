@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/emu/amd/decode/mc_exceptions.h"
+
+#include <cstring>
+
+namespace understudy::emu::amd {
+namespace {
+
+bool Has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+bool Refused(const Disagreement& d, const char* part) { return d.ours == nullptr && Has(d.refusal, part); }
+bool NameHas(const Disagreement& d, const char* part) {
+  return d.ours != nullptr && std::strstr(OpcodeName(d.ours->op), part) != nullptr;
+}
+bool Vop3Op(const Disagreement& d, Opcode op) {
+  return d.ours != nullptr && d.ours->enc == Encoding::VOP3 && d.ours->op == op;
+}
+
+const McException kExceptions[] = {
+    // We refuse what MC takes.
+    {"register past v255", "MC prints tuples such as v[255:256], which no machine has.",
+     [](const Disagreement& d) { return Refused(d, " past v255"); }},
+    {"VINTERP source without bit 8",
+     "For the f16 forms MC takes the low 8 bits of the 9-bit field as a VGPR, whatever the top bit says.",
+     [](const Disagreement& d) { return Refused(d, " VINTERP "); }},
+    {"later operand codes",
+     "Codes 230 and 231 (flat_scratch_base) came after RDNA3, 254 (lds_direct) ended with RDNA2; MC's operand table is "
+     "shared by generations.",
+     [](const Disagreement& d) {
+       return Refused(d, "operand 230 ") || Refused(d, "operand 231 ") || Refused(d, "operand 254 ");
+     }},
+    {"literal as buffer soffset", "MUBUF and MTBUF have no layout with a literal; soffset is a register or an inline constant.",
+     [](const Disagreement& d) { return Refused(d, "src2 cannot be a literal"); }},
+    {"operand of the wrong file",
+     "MC decodes a source field by one table and does not check that the instruction takes a VGPR (or a scalar) there.",
+     [](const Disagreement& d) {
+       return Refused(d, "must be a VGPR") || Refused(d, "must be scalar") || Refused(d, "must be a register") ||
+              Refused(d, "cannot be a literal");
+     }},
+    {"scalar destination above 127",
+     "MC decodes the 8-bit sdst of VOP3 and VOP1 with the source table (src_scc as a destination).",
+     [](const Disagreement& d) { return Refused(d, "is not a scalar register"); }},
+    {"neg or abs on an integer",
+     "The manual gives input modifiers to float operands. MC's source modifiers of 16-bit operands also carry op_sel and "
+     "let the other bits through.",
+     [](const Disagreement& d) { return Refused(d, "not a float operand") || Refused(d, "cannot be negated"); }},
+    {"output modifier on an integer result", "omod scales floats; MC allows it for conversions to integer too.",
+     [](const Disagreement& d) { return Refused(d, "takes no output modifier"); }},
+    {"clamp on V_ALIGNBIT and V_ALIGNBYTE", "Clamp means nothing for a byte shift; MC's profile has the bit.",
+     [](const Disagreement& d) { return Refused(d, "takes no clamp"); }},
+    {"DPP word and literal", "An instruction has one extension word (ISA manual, DPP); MC reads a literal after the DPP word.",
+     [](const Disagreement& d) { return Refused(d, "cannot both follow"); }},
+    {"FLAT with offset bit 12", "FLAT offsets are 12 bits unsigned on RDNA3 (ISA manual, FLAT offset).",
+     [](const Disagreement& d) { return Refused(d, "must not be negative"); }},
+    {"EXEC as address of an addtid access", "saddr is an SGPR pair or VCC for GLOBAL; MC checks it except for *_ADDTID.",
+     [](const Disagreement& d) { return Refused(d, "is not a register for addresses"); }},
+    {"VOP3P of an older generation", "MC falls back to GFX9's VOP3P prefix 110100111 for the mixed-precision FMAs.",
+     [](const Disagreement& d) { return Refused(d, "no encoding has bits 31:26 = 0x34"); }},
+
+    // We take what MC refuses.
+    {"V_CMPX e64 with vdst 0", "vdst has no meaning, EXEC is written; assemblers have left it zero. MC wants 126.",
+     [](const Disagreement& d) { return NameHas(d, "V_CMPX_") && d.ours->enc == Encoding::VOP3 && (d.words[0] & 0xff) == 0; }},
+    {"loads to LDS", "AMD's specification lists them for RDNA3; MC has them for other generations only.",
+     [](const Disagreement& d) { return NameHas(d, "LOAD_LDS_"); }},
+    {"FLAT_ATOMIC_CSUB_U32", "In AMD's specification beside the GLOBAL and MUBUF forms; MC has those alone.",
+     [](const Disagreement& d) { return NameHas(d, "FLAT_ATOMIC_CSUB"); }},
+    {"V_READFIRSTLANE_B32 e64", "In AMD's specification; MC decodes the e32 form alone.",
+     [](const Disagreement& d) { return Vop3Op(d, Opcode::V_READFIRSTLANE_B32); }},
+    {"V_FMA_DX9_ZERO_F32 with DPP", "In AMD's specification; MC has no DPP form of it.",
+     [](const Disagreement& d) {
+       return Vop3Op(d, Opcode::V_FMA_DX9_ZERO_F32) && d.ours->dpp.kind != DppInfo::Kind::kNone;
+     }},
+    {"MTBUF with tfe", "The layout has the bit (53); MC has no typed buffer instruction with it.",
+     [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::MTBUF && d.ours->tfe; }},
+    {"image resource of four registers", "r128 makes the resource four registers long; MC reads eight, past the last SGPR.",
+     [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::MIMG && d.ours->r128; }},
+    {"unused DS fields",
+     "MC wants zero where the opcode has no address, data or result. The machine does not look: programs recorded with "
+     "such fields run.",
+     [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::DS; }},
+    {"reserved delay", "MC prints reserved codes of S_DELAY_ALU as comments; the instruction is a hint and stays one.",
+     [](const Disagreement& d) { return d.ours != nullptr && d.ours->op == Opcode::S_DELAY_ALU; }},
+    {"op_sel of an absent source",
+     "MC insists on zero for the 16-bit instructions it models with op_sel, and ignores the bits for all others.",
+     [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::VOP3 && (d.words[0] & 0x3000) != 0; }},
+    {"scalar source of VINTERP",
+     "The fields have nine bits and take the codes of other sources; a recorded program has an SGPR there.",
+     [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::VINTERP; }},
+};
+
+}  // namespace
+
+const std::vector<McException>& McExceptions() {
+  static const auto* const rows = new std::vector<McException>(std::begin(kExceptions), std::end(kExceptions));
+  return *rows;
+}
+
+int FindException(const Disagreement& d) {
+  const auto& rows = McExceptions();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].covers(d)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace understudy::emu::amd
