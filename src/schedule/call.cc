@@ -42,6 +42,10 @@ bool IsContiguousRange(const UOpRef& x) {
   return index::Compose(std::move(l)) == in_order;
 }
 
+absl::Status Overwritten(const UOp& buffer) {
+  return absl::FailedPreconditionError(absl::StrCat("call: reads ", BufferText(buffer), " as it was before an assignment that has already been done, expected it to be realised before or together with the assignment"));
+}
+
 bool IsVirtualConstant(const UOp* u) {
   while (IsMovement(u->op()) && u->op() != Op::kPad) u = u->src(0).get();
   return u->op() == Op::kConst;
@@ -222,12 +226,14 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
     }
     UOpRef base = value;
     while (base->op() == Op::kReshape || base->op() == Op::kContiguous) base = UOpRef(base->src(0));
-    if (base->op() == Op::kBuffer) {
+    if (base->op() == Op::kBuffer && !assigned.contains(base.get())) {
+      if (IsOverwritten(*base->arg_as<BufferArg>().slot)) return Overwritten(*base);
       if (base->arg_as<BufferArg>().slot->impl == nullptr && !std::count(declared.begin(), declared.end(), base)) declared.push_back(base);
       call.results.push_back(uop::Reshape(base, value->shape()));
       continue;
     }
-    // A wrapper of a view or constant is stored as such.
+    // A constant in a wrapper is stored as such. (A buffer comes here when this call overwrites it: what it held
+    // before moves to storage of its own.)
     if (IsVirtualConstant(base.get())) base = uop::Contiguous(base);
     UOpRef& buffer = storage[base.get()];
     if (buffer == nullptr) {
@@ -265,9 +271,7 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
   for (const UOpRef& buffer : call.buffers) {
     if (!read.count(buffer.get())) continue;
     const StorageSlot& slot = *buffer->arg_as<BufferArg>().slot;
-    if (IsOverwritten(slot)) {
-      return absl::FailedPreconditionError(absl::StrCat("call: reads ", BufferText(*buffer), " as it was before an assignment that has already been done, expected it to be realised before or together with the assignment"));
-    }
+    if (IsOverwritten(slot)) return Overwritten(*buffer);
     if (slot.impl == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat("call: reads ", BufferText(*buffer), ", which has no contents, expected data or an assignment before"));
     }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
 #include "src/schedule/index_expr.h"
+#include "src/symbolic/simplify.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 
@@ -121,6 +122,14 @@ UOpRef MergeOnce(const UOpRef& sink, absl::Span<const UOpRef> ranges, int64_t fr
   return nullptr;
 }
 
+bool HasDivision(const UOpRef& x) {
+  if (x->op() == Op::kFloorDiv || x->op() == Op::kFloorMod) return true;
+  for (const UOpRef& s : x->src()) {
+    if (HasDivision(s)) return true;
+  }
+  return false;
+}
+
 UOpRef MergeRanges(UOpRef sink, int64_t fresh_id) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -179,14 +188,23 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   }
   if (dims.empty()) dims = "_1";
   sink = uop::Substitute(sink, map);
-  // Sums are ordered by range number, so they are put in order once more.
-  uop::SubstitutionMap ordered;
+  // Sums are ordered by range number, so they are put in order once more; divisions and conditions that are left get
+  // the full simplifier.
+  uop::SubstitutionMap simpler;
   for (const UOpRef& node : uop::NodesOf(sink, Op::kIndex)) {
     std::vector<UOpRef> src(node->src().begin(), node->src().end());
     src[1] = index::Compose(index::Decompose(src[1]));
-    ordered[node] = node->WithSrc(std::move(src));
+    if (src.size() > 2) {
+      symbolic::ValidIndex v = symbolic::SimplifyValid(src[2], src[1]);
+      src[1] = std::move(v.index);
+      src[2] = std::move(v.valid);
+      if (src[2]->IsConst(1)) src.pop_back();
+    } else if (HasDivision(src[1])) {
+      src[1] = symbolic::Simplify(src[1]);
+    }
+    simpler[node] = node->WithSrc(std::move(src));
   }
-  sink = uop::Substitute(sink, ordered);
+  sink = uop::Substitute(sink, simpler);
   result.sink = uop::Sink({sink->src(0)}, absl::StrCat(reduce_dims.empty() ? "e" : "r", dims, reduce_dims));
   return result;
 }

@@ -13,10 +13,6 @@
 namespace understudy {
 namespace {
 
-// Storing pays when recomputing would cost this many simple operations an element more ...
-constexpr double kRecomputePerElement = 64;
-// ... and this many in all (below, another kernel costs more than it saves).
-constexpr double kRecomputeTotal = 16384;
 // Distinct places in one kernel past which an expression is stored rather than repeated.
 constexpr size_t kMaxPlaces = 16;
 
@@ -46,7 +42,7 @@ ConstValue IdentityOf(Op op, DType t) {
 
 }  // namespace
 
-Planner::Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices, const PlannerOptions& options)
+Planner::Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices, const ScheduleOptions& options)
     : stores_(std::move(stores)), devices_(devices.begin(), devices.end()), options_(options) {
   for (OutputStore& s : stores_) {
     // What only views or copies something needs a node of its own to be stored elsewhere first.
@@ -97,8 +93,8 @@ void Planner::Analyse() {
     if (u->op() == Op::kPad || (u->op() == Op::kExpand && u->numel() > u->src(0)->numel())) n.has_reduce = false;
     if (IsWrapper(u->op()) || n.forced) n.has_reduce = false, n.cost = 0;
     if (n.constant) n.cost = 0;
-    const bool likely_stored = users[u] > 1 && !IsMovement(u->op()) && n.cost > kRecomputePerElement &&
-                               n.cost * static_cast<double>(u->numel()) > kRecomputeTotal;
+    const bool likely_stored = users[u] > 1 && !IsMovement(u->op()) && n.cost > options_.recompute_element &&
+                               n.cost * static_cast<double>(u->numel()) > options_.recompute_total;
     n.passed_cost = likely_stored ? 0 : n.cost;
   }
 }
@@ -178,7 +174,7 @@ bool Planner::ShouldStore(const Node& n) const {
   if (u.op() == Op::kReduceAxis) return u.src(0)->numel() != 0 && (grown || in_reduce || padded);
   if (n.has_reduce && (grown || in_reduce)) return true;
   if (n.requests.size() > kMaxPlaces && n.cost >= 2) return true;
-  return n.cost * (total / numel - 1) > kRecomputePerElement && n.cost * (total - numel) > kRecomputeTotal;
+  return n.cost * (total / numel - 1) > options_.recompute_element && n.cost * (total - numel) > options_.recompute_total;
 }
 
 absl::Status Planner::Decide() {
@@ -331,10 +327,10 @@ std::set<int> SlotsOf(const UOpRef& value) {
 int Planner::SplitCandidate(int unit, int slots) const {
   int best = -1;
   size_t best_slots = 1;
-  const size_t most = static_cast<size_t>(std::min(options_.max_buffers - 2, slots - 1));
+  const size_t most = static_cast<size_t>(std::min(options_.max_buffers - 1, slots - 1));
   for (size_t k = 0; k < nodes_.size(); ++k) {
     const Node& n = nodes_[k];
-    if (!IsAlu(n.op->op()) || n.stored >= 0 || n.op->dtype().IsBool()) continue;
+    if (!IsAlu(n.op->op()) || n.stored >= 0) continue;
     for (const Request& r : n.requests) {
       if (r.unit != unit || r.expr == nullptr) continue;
       const size_t count = SlotsOf(r.expr).size();

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "src/schedule/schedule.h"
 #include "src/schedule/views.h"
 #include "src/uop/uop.h"
 
@@ -41,13 +42,9 @@ struct Unit {
   bool computes = true;  // false: fills an output from a value that is stored elsewhere (no other unit reads it)
 };
 
-struct PlannerOptions {
-  int max_buffers = 30;
-};
-
 class Planner {
  public:
-  Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices, const PlannerOptions& options);
+  Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices, const ScheduleOptions& options);
 
   // Fills units(); temporaries get slots from devices.size() on.
   absl::Status Run();
@@ -112,7 +109,7 @@ class Planner {
 
   std::vector<OutputStore> stores_;
   std::vector<std::string> devices_;
-  PlannerOptions options_;
+  ScheduleOptions options_;
   std::vector<UOpRef> roots_;
   std::vector<Node> nodes_;  // sources before users
   absl::flat_hash_map<const UOp*, int> number_;

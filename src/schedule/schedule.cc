@@ -122,11 +122,12 @@ void PlaceTemporaries(Schedule& s) {
 
 }  // namespace
 
-absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices) {
+absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices,
+                                      const ScheduleOptions& options) {
   const int num_params = static_cast<int>(devices.size());
   US_ASSIGN_OR_RETURN(std::vector<OutputStore> stores, StoresOf(sink, devices.size()));
   for (;;) {
-    Planner planner(stores, devices, PlannerOptions());
+    Planner planner(stores, devices, options);
     US_RETURN_IF_ERROR(planner.Run());
     const std::vector<Unit>& units = planner.units();
     std::vector<int> stuck;
@@ -136,7 +137,13 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
     for (const Unit& u : units) {
       if (ReadsAcross(u)) aside.insert(u.slot);
     }
-    for (const int i : stuck) aside.insert(units[i].slot);
+    std::set<int> read_before;
+    for (const Unit& u : units) {
+      for (const int slot : Reads(u)) read_before.insert(slot);
+    }
+    for (const int i : stuck) {
+      if (units[i].slot < num_params && read_before.count(units[i].slot)) aside.insert(units[i].slot);
+    }
     bool changed = false;
     for (OutputStore& s : stores) {
       if (!s.via_temporary && aside.count(s.param)) s.via_temporary = changed = true;

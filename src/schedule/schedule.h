@@ -48,9 +48,20 @@ struct Schedule {
   std::map<std::string, int64_t> arena_bytes;
 };
 
-// The schedule of a call's structure. Deterministic. Items are in an order that respects every read and write.
-absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices);
-inline absl::StatusOr<Schedule> MakeSchedule(const Call& call) { return MakeSchedule(call.sink, call.devices); }
+// When a value is stored rather than computed again. The defaults suit real graphs; tests drive both extremes.
+struct ScheduleOptions {
+  int max_buffers = 30;               // a kernel names no more than this
+  double recompute_element = 64;      // storing pays past this many simple operations an element ...
+  double recompute_total = 16384;     // ... and this many in all: below, another kernel costs more than it saves
+};
+
+// The schedule of a call's structure. Deterministic. Items are in an order that respects every read and write. The
+// kernels are checked by CheckSpec where SPEC asks for it.
+absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices,
+                                      const ScheduleOptions& options = {});
+inline absl::StatusOr<Schedule> MakeSchedule(const Call& call, const ScheduleOptions& options = {}) {
+  return MakeSchedule(call.sink, call.devices, options);
+}
 
 // For people and tests: one line an item.
 std::string ScheduleText(const Schedule& schedule);

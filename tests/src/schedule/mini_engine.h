@@ -37,7 +37,7 @@ class MiniEngine {
       requests.push_back({t.uop(), t.device()});
     }
     US_ASSIGN_OR_RETURN(last_call, MakeCall(requests, &realized));
-    US_ASSIGN_OR_RETURN(last_schedule, MakeSchedule(last_call));
+    US_ASSIGN_OR_RETURN(last_schedule, MakeSchedule(last_call, options));
     US_RETURN_IF_ERROR(Run(last_call, last_schedule));
     CommitCall(last_call, &realized);
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -73,6 +73,7 @@ class MiniEngine {
     return out;
   }
 
+  ScheduleOptions options;
   Call last_call;
   Schedule last_schedule;
   RealizedValues realized;

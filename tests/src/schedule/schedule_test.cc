@@ -206,6 +206,16 @@ TEST(Storage, ValueThatReadsOldAndNewContents) {
   EXPECT_THAT(Get(e, x), ElementsAre(10, 20));
 }
 
+TEST(Storage, OldContentsAskedForTogetherWithTheWriteAreKept) {
+  MiniEngine e;
+  Tensor x = Tensor::FromData<float>({1, 2}, {2});
+  const Tensor old = x.Detach();
+  x.Assign(x * 10);
+  ASSERT_TRUE(e.Realize({x, old}).ok());
+  EXPECT_THAT(Get(e, old), ElementsAre(1, 2));
+  EXPECT_THAT(Get(e, x), ElementsAre(10, 20));
+}
+
 TEST(Storage, ReadingOverwrittenContentsIsRefused) {
   MiniEngine e;
   Tensor x = Tensor::FromData<float>({1, 2}, {2});

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random graphs of shared values, views, reductions, wrappers and assignments: whatever is fused, stored, recomputed
+// or written in place, every output equals the same graph evaluated node by node on plain arrays. Integers, so that
+// equality is exact. A failure prints the seed, the program and the schedule.
+#include <random>
+#include <sstream>
+
+#include "gtest/gtest.h"
+#include "tests/src/schedule/mini_engine.h"
+#include "tests/src/tensor/nd.h"
+
+namespace understudy {
+namespace {
+
+using nd::Array;
+using nd::Dims;
+
+double Wrap(double x) { return static_cast<double>(static_cast<int32_t>(static_cast<int64_t>(x))); }
+
+struct Value {
+  Tensor t;
+  Array a;
+};
+
+class Program {
+ public:
+  explicit Program(uint64_t seed) : rng_(seed) {
+    for (int i = 0; i < 3; ++i) AddLeaf();
+  }
+
+  int64_t Int(int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(rng_); }
+  bool Chance(double p) { return std::uniform_real_distribution<double>(0, 1)(rng_) < p; }
+  // Later values more often, so that graphs get deep.
+  Value& Any() { return values[std::max(Int(0, static_cast<int64_t>(values.size()) - 1), Int(0, static_cast<int64_t>(values.size()) - 1))]; }
+
+  void AddLeaf() {
+    static const Dims kShapes[] = {{4, 3}, {3}, {4, 1}, {2, 6}, {1}, {3, 4}, {2, 2, 3}};
+    Array a = nd::Make(kShapes[Int(0, 6)], [&](const Dims&) { return static_cast<double>(Int(-9, 9)); });
+    std::vector<int32_t> data(a.v.begin(), a.v.end());
+    leaves.push_back(values.size());
+    values.push_back({Tensor::FromData<int32_t>(data, a.shape), a});
+    log << "v" << values.size() - 1 << " = leaf\n";
+  }
+
+  void Step() {
+    const Value x = Any();
+    const size_t rank = x.a.shape.size();
+    Value out;
+    const int64_t kind = Int(0, 14);
+    switch (kind) {
+      case 0: case 1: case 2: case 3: {
+        Value y;
+        bool fits = false;
+        for (int tries = 0; tries < 8 && !fits; ++tries) {
+          y = Any();
+          fits = true;
+          for (size_t i = 0; i < std::min(rank, y.a.shape.size()); ++i) {
+            const int64_t p = x.a.shape[rank - 1 - i], q = y.a.shape[y.a.shape.size() - 1 - i];
+            fits &= p == q || p == 1 || q == 1;
+          }
+        }
+        if (!fits) return;
+        if (kind == 0) out = {x.t + y.t, nd::Zip(x.a, y.a, [](double p, double q) { return Wrap(p + q); })};
+        if (kind == 1) out = {x.t * y.t, nd::Zip(x.a, y.a, [](double p, double q) { return Wrap(static_cast<double>(static_cast<int64_t>(static_cast<uint64_t>(static_cast<int64_t>(p)) * static_cast<uint64_t>(static_cast<int64_t>(q)) & 0xffffffff)));})};
+        if (kind == 2) out = {x.t.Maximum(y.t), nd::Zip(x.a, y.a, [](double p, double q) { return std::max(p, q); })};
+        if (kind == 3) out = {Where(x.t.Lt(y.t), x.t, y.t - 1), nd::Zip(x.a, y.a, [](double p, double q) { return p < q ? p : Wrap(q - 1); })};
+        break;
+      }
+      case 4: case 5: {
+        if (rank == 0) return;
+        std::vector<bool> marked(rank);
+        std::vector<int64_t> axes;
+        for (size_t i = 0; i < rank; ++i) {
+          if (Chance(0.5)) marked[i] = true, axes.push_back(static_cast<int64_t>(i));
+        }
+        if (axes.empty()) marked[0] = true, axes = {0};
+        if (kind == 4) out = {x.t.Sum(axes, true).Cast(dtypes::kInt32), nd::Reduce(x.a, marked, 0, [](double p, double q) { return Wrap(p + q); })};
+        else if (nd::Count(x.a.shape) == 0) return;
+        else out = {x.t.Max(axes, true), nd::Reduce(x.a, marked, -3e9, [](double p, double q) { return std::max(p, q); })};
+        break;
+      }
+      case 6: {
+        Dims s = x.a.shape;
+        for (int64_t& d : s) {
+          if (d == 1) d = Int(1, 3);
+        }
+        out = {x.t.Expand(s), nd::Make(s, [&](const Dims& at) { return nd::Broadcast(x.a, at); })};
+        break;
+      }
+      case 7: {
+        if (rank < 2) return;
+        Dims s = x.a.shape;
+        std::swap(s[rank - 1], s[rank - 2]);
+        out = {x.t.Transpose(), nd::Make(s, [&](Dims at) {
+                 std::swap(at[rank - 1], at[rank - 2]);
+                 return x.a.At(at);
+               })};
+        break;
+      }
+      case 8: {
+        if (rank == 0) return;
+        out = {x.t.Flip({0}), nd::Make(x.a.shape, [&](Dims at) {
+                 at[0] = x.a.shape[0] - 1 - at[0];
+                 return x.a.At(at);
+               })};
+        break;
+      }
+      case 9: {
+        if (rank == 0) return;
+        Dims s = x.a.shape;
+        const int64_t lo = Int(0, 1), hi = Int(0, 1);
+        s[0] += lo + hi;
+        std::vector<std::pair<int64_t, int64_t>> pad(rank, {0, 0});
+        pad[0] = {lo, hi};
+        out = {x.t.Pad(pad), nd::Make(s, [&](Dims at) {
+                 at[0] -= lo;
+                 return at[0] < 0 || at[0] >= x.a.shape[0] ? 0 : x.a.At(at);
+               })};
+        break;
+      }
+      case 10: {
+        if (rank == 0 || x.a.shape[0] < 2) return;
+        Dims s = x.a.shape;
+        --s[0];
+        std::vector<std::pair<int64_t, int64_t>> cut;
+        for (const int64_t d : x.a.shape) cut.push_back({0, d});
+        cut[0].first = 1;
+        out = {x.t.Shrink(cut), nd::Make(s, [&](Dims at) {
+                 ++at[0];
+                 return x.a.At(at);
+               })};
+        break;
+      }
+      case 11: {
+        const Dims s = {nd::Count(x.a.shape)};
+        out = {x.t.Reshape(s), x.a};
+        out.a.shape = s;
+        break;
+      }
+      case 12: out = {x.t.Contiguous(), x.a}; break;
+      case 13: out = {Chance(0.5) ? x.t.Detach() : x.t.Clone(), x.a}; break;
+      default: {  // write a value over a leaf's storage: users built before keep the old one
+        Value& leaf = values[leaves[Int(0, static_cast<int64_t>(leaves.size()) - 1)]];
+        std::vector<size_t> same;
+        for (size_t i = 0; i < values.size(); ++i) {
+          if (values[i].a.shape == leaf.a.shape) same.push_back(i);
+        }
+        const size_t from = same[Int(0, static_cast<int64_t>(same.size()) - 1)];
+        const Value v = values[from];
+        leaf.t.Assign(v.t);
+        leaf.a = v.a;
+        log << "v" << &leaf - values.data() << " := v" << from << "\n";
+        return;
+      }
+    }
+    if (nd::Count(out.a.shape) > 200) return;
+    values.push_back(out);
+    log << "v" << values.size() - 1 << " = op " << kind << " of v" << Find(x) << "\n";
+  }
+
+  size_t Find(const Value& x) const {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i].t.uop() == x.t.uop()) return i;
+    }
+    return values.size();
+  }
+
+  std::vector<Value> values;
+  std::vector<size_t> leaves;
+  std::ostringstream log;
+
+ private:
+  std::mt19937_64 rng_;
+};
+
+// 0: default thresholds; 1: store whatever has two users; 2: recompute whatever may be.
+void RunProgram(uint64_t seed, int mode, int* computed, int* refused) {
+  Program p(seed);
+  MiniEngine e;
+  if (mode == 1) e.options.recompute_element = e.options.recompute_total = 0;
+  if (mode == 2) e.options.recompute_element = 1e30;
+  if (seed % 3 == 0) e.options.max_buffers = 4;
+  for (int round = 0; round < 3; ++round) {
+    const int64_t steps = p.Int(3, 12);
+    for (int64_t i = 0; i < steps; ++i) p.Step();
+    std::vector<Tensor> outputs;
+    std::vector<Array> expected;
+    const int64_t count = p.Int(1, 4);
+    for (int64_t i = 0; i < count; ++i) {
+      const Value& v = p.Any();
+      outputs.push_back(v.t);
+      expected.push_back(v.a);
+    }
+    const absl::Status s = e.Realize(outputs);
+    if (!s.ok()) {
+      // The one thing that may be refused here: contents that an earlier round overwrote.
+      ASSERT_TRUE(absl::IsFailedPrecondition(s)) << s << "\nseed " << seed << "\n" << p.log.str();
+      ++*refused;
+      continue;
+    }
+    const std::string schedule = ScheduleText(e.last_schedule);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      auto got = e.Values(outputs[i]);
+      if (absl::IsFailedPrecondition(got.status())) continue;  // a view of a buffer that this round overwrote
+      ASSERT_TRUE(got.ok()) << got.status();
+      ASSERT_EQ(*got, expected[i].v) << "seed " << seed << " mode " << mode << " round " << round << " output " << i << "\n"
+                                     << p.log.str() << schedule;
+      ++*computed;
+    }
+  }
+}
+
+TEST(RandomGraphs, FusedOrStoredTheValuesAreTheSame) {
+  int computed = 0, refused = 0;
+  for (uint64_t seed = 1; seed <= 1500 && !HasFatalFailure(); ++seed) RunProgram(seed, static_cast<int>(seed % 3), &computed, &refused);
+  EXPECT_GT(computed, 5000);
+  EXPECT_LT(refused, 900);
+  RecordProperty("computed", computed);
+  std::cout << computed << " outputs compared, " << refused << " rounds refused\n";
+}
+
+}  // namespace
+}  // namespace understudy
