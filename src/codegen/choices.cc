@@ -22,7 +22,7 @@ constexpr const char* kNames[] = {
 };
 
 // Code that a kernel may grow to: copies of the body by upcasts, lanes and unrolling.
-constexpr int64_t kMaxUpcast = 64, kMaxLanes = 64, kMaxUnroll = 64;
+constexpr int64_t kMaxUpcast = 64, kMaxLanes = 64, kMaxUnroll = 256;
 
 }  // namespace
 

@@ -39,6 +39,8 @@ class Vectorizer {
  public:
   explicit Vectorizer(UOpRef range) : range_(std::move(range)), lanes_(static_cast<int>(RangeEnd(range_))) {}
 
+  UOpRef Value(const UOpRef& value) { return Vector(value); }
+
   std::vector<UOpRef> Store(const UOpRef& store) {
     const auto keep = [&](const UOpRef& r) { return !(r == range_); };
     const UOpRef& index = store->src(0);
@@ -147,6 +149,8 @@ UOpRef ExpandVector(const UOpRef& kernel) {
   }
   return kernel;
 }
+
+UOpRef VectorAlong(const UOpRef& value, const UOpRef& range) { return Vectorizer(range).Value(value); }
 
 UOpRef SimplifyIndices(const UOpRef& kernel) {
   absl::flat_hash_map<const UOp*, UOpRef> done;

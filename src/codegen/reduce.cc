@@ -103,6 +103,11 @@ namespace {
 // acc op value(step 0) op value(step 1) ..., the last unrolled range turning fastest.
 UOpRef Chain(Op op, UOpRef acc, const UOpRef& value, const std::vector<UOpRef>& unrolled) {
   if (unrolled.empty()) return uop::Binary(op, acc, value);
+  if (unrolled.size() == 1 && value->dtype().lanes == 1) {
+    const UOpRef steps = VectorAlong(value, unrolled[0]);
+    for (int64_t i = 0; i < RangeEnd(unrolled[0]); ++i) acc = uop::Binary(op, acc, uop::Gep(steps, i));
+    return acc;
+  }
   const std::vector<UOpRef> rest(unrolled.begin() + 1, unrolled.end());
   for (int64_t i = 0; i < RangeEnd(unrolled[0]); ++i) {
     acc = Chain(op, acc, uop::Substitute(value, {{unrolled[0], uop::IndexConst(i)}}), rest);

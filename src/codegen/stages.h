@@ -22,6 +22,9 @@ absl::StatusOr<UOpRef> ApplyChoices(const UOpRef& kernel, const Target& target, 
 UOpRef ExpandUpcasts(const UOpRef& kernel);
 UOpRef ExpandVector(const UOpRef& kernel);
 
+// The values of a scalar at every step of `range` (a constant number of steps), as the lanes of a vector.
+UOpRef VectorAlong(const UOpRef& value, const UOpRef& range);
+
 // "simplify": the indices and validity conditions of every INDEX, by the rules of src/symbolic.
 UOpRef SimplifyIndices(const UOpRef& kernel);
 
@@ -30,7 +33,8 @@ UOpRef SimplifyIndices(const UOpRef& kernel);
 absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target);
 
 // "reduce": REDUCEs become accumulators (DEFINE_REG) and loops (END); those over the same ranges that do not depend on
-// each other share one loop. kUnroll ranges become a chain of steps in index order.
+// each other share one loop. kUnroll ranges become a chain of steps in index order; a scalar's steps are computed as the
+// lanes of one vector first.
 UOpRef LowerReduces(const UOpRef& kernel);
 
 // "coalesce": scalar LOADs of neighbouring elements under the same validity become one vector LOAD and GEPs; STOREs

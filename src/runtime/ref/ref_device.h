@@ -15,6 +15,7 @@ class RefDevice : public HostDevice {
   // Takes any kernel graph; `choices` have no meaning here and are ignored.
   absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) override;
   // OutOfRange names kernel, buffer, index, size and the ranges' values; the output may be partly written then.
+  using Device::Launch;
   absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
                       LaunchInfo* info) override;
 
