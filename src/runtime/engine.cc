@@ -174,6 +174,7 @@ absl::Status Engine::Run(const Call& call) {
 
 absl::StatusOr<std::vector<uint8_t>> Engine::Bytes(Tensor& tensor) {
   US_RETURN_IF_ERROR(Realize(tensor));
+  if (tensor.numel() == 0) return std::vector<uint8_t>();
   UOpRef node = WholeBuffer(tensor.uop());
   Tensor contiguous;
   if (node == nullptr) {

@@ -57,7 +57,10 @@ absl::Status AmdGpu::Init(int index) {
   }
   render_fd_ = sys_.Open(node_.render_path(), O_RDWR | O_CLOEXEC);
   if (render_fd_ < 0) return os::ErrnoStatus(std::exchange(render_fd_, -1), absl::StrCat("open ", node_.render_path()));
-  US_RETURN_IF_ERROR(kfd_->AcquireVm(node_.gpu_id, render_fd_));
+  if (absl::Status s = kfd_->AcquireVm(node_.gpu_id, render_fd_); !s.ok()) {
+    return absl::Status(s.code(), absl::StrCat(std::string(s.message()),
+                                               "; the kernel lets a GPU be opened once a process"));
+  }
   US_ASSIGN_OR_RETURN(const auto apertures, kfd_->GetApertures(node_.gpu_id));
   apertures_ = {pm4::Hi(apertures.scratch_base), pm4::Hi(apertures.lds_base)};
 
@@ -90,6 +93,7 @@ absl::Status AmdGpu::CreateEvents() {
   for (const uint32_t type : {KFD_IOC_EVENT_SIGNAL, KFD_IOC_EVENT_MEMORY, KFD_IOC_EVENT_HW_EXCEPTION}) {
     US_ASSIGN_OR_RETURN(const auto event, kfd_->CreateEvent(type, 0, page_handle));
     page_handle = 0;  // the kernel takes the page once a process
+    event_page_taken_ = true;
     kfd_event_data data = {};
     data.event_id = event.event_id;
     events_.push_back(data);
@@ -126,6 +130,9 @@ absl::Status AmdGpu::CloseLocked() {
   }
   for (const kfd_event_data& event : events_) status.Update(kfd_->DestroyEvent(event.event_id));
   events_.clear();
+  // The kernel refuses to free the page of events (EPERM, kfd_ioctl_free_memory_of_gpu).
+  if (event_page_taken_) status.Update(memory_->Abandon(event_page_));
+  event_page_taken_ = false;
   if (memory_ != nullptr) status.Update(memory_->FreeAll());
   memory_.reset();
   codes_.clear();

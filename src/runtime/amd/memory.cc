@@ -100,21 +100,34 @@ absl::StatusOr<GpuBuffer> GpuMemory::AllocateAt(void* va, size_t size, MemoryKin
   return buffer;
 }
 
-absl::Status GpuMemory::Free(const GpuBuffer& buffer) {
+absl::Status GpuMemory::Forget(const GpuBuffer& buffer) {
   const auto it = live_.find(buffer.va);
   if (it == live_.end()) {
     return absl::InvalidArgumentError(absl::StrFormat("freeing 0x%x, which is not allocated", buffer.va));
   }
   live_bytes_ -= it->second.buffer.size;
   live_.erase(it);
+  return absl::OkStatus();
+}
+
+absl::Status GpuMemory::UnmapFromHost(const GpuBuffer& buffer) {
+  if (buffer.kind == MemoryKind::kUserptr) return absl::OkStatus();  // the caller's
+  const int rc = kfd_.sys().Munmap(reinterpret_cast<void*>(buffer.va), buffer.size);
+  if (rc >= 0) return absl::OkStatus();
+  return os::ErrnoStatus(rc, absl::StrFormat("munmap 0x%x, %d bytes", buffer.va, buffer.size));
+}
+
+absl::Status GpuMemory::Free(const GpuBuffer& buffer) {
+  US_RETURN_IF_ERROR(Forget(buffer));
   absl::Status status = kfd_.UnmapMemory(buffer.handle, gpu_id_);
   status.Update(kfd_.FreeMemory(buffer.handle));
-  if (buffer.kind != MemoryKind::kUserptr) {
-    if (const int rc = kfd_.sys().Munmap(reinterpret_cast<void*>(buffer.va), buffer.size); rc < 0) {
-      status.Update(os::ErrnoStatus(rc, absl::StrFormat("munmap 0x%x, %d bytes", buffer.va, buffer.size)));
-    }
-  }
+  status.Update(UnmapFromHost(buffer));
   return status;
+}
+
+absl::Status GpuMemory::Abandon(const GpuBuffer& buffer) {
+  US_RETURN_IF_ERROR(Forget(buffer));
+  return UnmapFromHost(buffer);
 }
 
 void GpuMemory::Relabel(uint64_t va, const std::string& label) {

@@ -50,6 +50,8 @@ class GpuMemory {
   // Goes through all steps even when one fails; the first failure is returned.
   absl::Status Free(const GpuBuffer& buffer);
 
+  // Takes the host's mapping away and leaves the pages to the kernel, which frees them with the process.
+  absl::Status Abandon(const GpuBuffer& buffer);
   // For buffers that change hands without going back to the kernel.
   void Relabel(uint64_t va, const std::string& label);
   // Whatever is still allocated, for the end of a device.
@@ -67,6 +69,8 @@ class GpuMemory {
     std::string label;
   };
   void Keep(const GpuBuffer& buffer, const std::string& label);
+  absl::Status UnmapFromHost(const GpuBuffer& buffer);
+  absl::Status Forget(const GpuBuffer& buffer);
   absl::StatusOr<GpuBuffer> AllocateAt(void* va, size_t size, MemoryKind kind, uint32_t flags, uint64_t mmap_offset);
 
   Kfd& kfd_;

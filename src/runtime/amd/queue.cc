@@ -108,6 +108,8 @@ absl::Status HwQueue::Close() {
   absl::Status status;
   if (created_) status.Update(kfd_.DestroyQueue(queue_id_));
   created_ = false;
+  // A queue that the kernel did not take down may still read its ring: the memory stays until the device is closed.
+  const bool keep_memory = !status.ok();
   if (doorbell_page_ != nullptr) {
     if (const int rc = kfd_.sys().Munmap(doorbell_page_, kDoorbellBytes); rc < 0) {
       status.Update(os::ErrnoStatus(rc, "munmap doorbell"));
@@ -116,7 +118,7 @@ absl::Status HwQueue::Close() {
   doorbell_page_ = nullptr;
   doorbell_ = nullptr;
   for (GpuBuffer* b : {&ring_, &pointers_, &eop_, &save_area_}) {
-    if (b->size != 0) status.Update(memory_.Free(*b));
+    if (b->size != 0 && !keep_memory) status.Update(memory_.Free(*b));
     *b = {};
   }
   return status;
