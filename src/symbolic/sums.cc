@@ -16,11 +16,30 @@ using namespace uop;  // NOLINT: the rule language
 
 bool Distributes(const UOpRef& n) { return n->dtype().scalar == Scalar::kIndex; }
 
-// A sum is ordered already when its left part (ordered before) ends with a term that goes before the right part.
+// The term of a product with a constant.
+const UOpRef& TermOf(const UOpRef& e) { return e->op() == Op::kMul && e->src(1)->IsConst() ? e->src(0) : e; }
+
+// Sources are in order when the rule meets their sum: so is the sum when its last term goes before the one that is added.
+bool InOrder(const UOpRef& sum, const UOpRef& added) {
+  if (added->op() == Op::kAdd || sum->IsConst()) return false;
+  const UOpRef& last = sum->op() == Op::kAdd ? sum->src(1) : sum;
+  if (last->IsConst()) return false;
+  if (added->IsConst()) return !added->IsConst(0);
+  const UOpRef &a = TermOf(last), &b = TermOf(added);
+  const bool plain = a->op() != Op::kAdd && b->op() != Op::kAdd && a->op() != Op::kMul && b->op() != Op::kMul &&
+                     a->op() != Op::kNeg && b->op() != Op::kNeg;
+  return plain && StructuralLess(a, b);
+}
+
 UOpRef OrderSum(const Match& m) {
   const UOpRef& n = m.root();
-  if (!n->shape().empty()) return nullptr;
-  UOpRef ordered = FromLinear(ToLinear(n, Distributes(n)));
+  if (!n->shape().empty() || InOrder(n->src(0), n->src(1))) return nullptr;
+  const Linear l = ToLinear(n, Distributes(n));
+  // A sum of more terms than that keeps its order: what was not taken apart has no place among the rest.
+  for (const LinearTerm& t : l.terms) {
+    if (t.node->op() == Op::kAdd && (t.coefficient == 1 || Distributes(n))) return nullptr;
+  }
+  UOpRef ordered = FromLinear(l);
   return ordered == n ? nullptr : ordered;
 }
 
@@ -79,6 +98,7 @@ UOpRef OrderIdempotent(const Match& m) {
       work.push_back(e->src(1));
       work.push_back(e->src(0));
     } else {
+      if (e->op() == n->op()) return nullptr;  // too long a chain keeps its order
       parts.push_back(e);
     }
   }
