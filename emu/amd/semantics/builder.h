@@ -20,9 +20,9 @@
 //               MulHiU MulHiS (U32)  PopCount Clz Ctz (width for zero; result U32)  BitReverse
 //   width       Zext32 Sext32 (U16)  Zext64 Sext64 (U32)  Lo16 Hi16 (U32)  Lo32 Hi32 (U64)  Pack16 Pack32 (lo, hi)
 //               SextFrom<N>(U32)  Byte<N>(U32)
-//   float       FAdd FSub FMul FFma FMin FMax (MODE.IEEE decides on NaN)  FNeg FAbs (sign bit only)
+//   float       FAdd FSub FMul FFma FFmaScaled (times 2^n) FFmaTo16 FMin FMax (MODE.IEEE decides on NaN)  FNeg FAbs (sign bit only)
 //               FSqrt FRcp FRsq FExp2 FLog2 FSinTurns FCosTurns  FTrunc FCeil FFloor FRndne FFract
-//               FLdexp(F, U32)  FrexpMant FrexpExp  FMulZero (DX9: 0 * anything = 0)  FCanonical (flush, quiet)
+//               FLdexp(F, U32)  FrexpMant FrexpExp  FMulZero FFmaZero (DX9: 0 * anything = 0)
 //               FEq FLt FLe FGt FGe FLg (ordered and different)  FUnord
 //               IsNan IsSNan IsInf IsZero IsDenorm SignBit ExpField  (bits as they are, no flushing)
 //               on F16, F32 and F64 alike; rounding, denormals and NaN rules come from MODE
@@ -35,14 +35,15 @@
 //   SrcU16 SrcU32 SrcU64 SrcF16 SrcBF16 SrcF32 SrcF64 (i)      one value
 //   SrcPkU16 SrcPkF16 SrcPkBF16 (i, half)                      half 0 or 1 of a packed source
 //   SrcMixF32(i)                                               fma_mix source, f16 or f32 by op_sel_hi
-//   SrcMask(i)                                                 this lane's bit of a mask operand (carry in, select)
-//   Vcc()                                                      this lane's bit of VCC (div_fmas)
-//   OldU32() OldU64() OldF16() OldF32() OldPkF16(half)         the destination before the write (FMAC, dot acc)
+//   SrcMask(i)                                                 this lane's bit of a mask operand (VCC too)
+//   SrcWord(i, k)                                              dword k of a 128-bit source
+// A tied accumulator (FMAC, dot products) is source 2.
 //   SrcIsSigned(i)                                             NEG bit read as signedness (iu8, iu4)
 //   LaneId()                                                   U32
 //   Saturate(overflow, limit, value)                           the integer CLAMP modifier
 //   DstU16 DstU32 DstU64 DstF16 DstBF16 DstF32 DstF64 (v)      omod, clamp, op_sel and EXEC applied by the core
 //   DstPkU16 DstPkF16 (lo, hi)   DstMask(Bool)                 mask: VCC, an SGPR pair, or EXEC for CMPX
+//   DstWord(k, v)                                              dword k of a 128-bit result
 //   DstLoF16 DstHiF16 (v)                                      one half, the other is kept whatever op_sel says
 // The scalar reading (emu/amd/core) offers SrcU32 SrcU64 DstU32 DstU64 and Scc over the same arithmetic.
 

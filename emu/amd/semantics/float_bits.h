@@ -115,7 +115,30 @@ US_BITS double AddToOdd(double a, double b, Round round) {
   return cancelled ? -0.0 : r;
 }
 
-// The same in f32, for nearest-even only.
+// a * b + c - sum, where sum is a * b + c rounded and no step overflows or loses bits to denormals. Its sign and whether
+// it is zero are exact.
+US_BITS double FmaError(double a, double b, double c, double sum) {
+  const double p = a * b;
+  const double p_error = __builtin_fma(a, b, -p);
+  const double s = p + c;
+  const double bb = s - p;
+  const double s_error = (p - (s - bb)) + (c - bb);
+  return (s - sum) + (s_error + p_error);
+}
+
+// (sum + error) * 2^n rounded once to nearest even, where `error` is what a rounding left out of `sum`. A denormal result
+// rounds a second time: where that falls on a tie, the error decides.
+US_BITS double ScaleOnce(double sum, double error, int32_t n) {
+  const double r = sum * PowerOfTwo(n);
+  const double rest = sum - r * PowerOfTwo(-n);
+  const double half = PowerOfTwo(n < -50 ? -1075 - n : -1022);
+  const double unit = DoubleOf(1);
+  const bool denormal = (BitsOf(r) & kInf64) == 0;
+  const double fix = (rest == half) & (error > 0.0) ? unit : (rest == -half) & (error < 0.0) ? -unit : 0.0;
+  return denormal & (fix != 0.0) ? r + fix : r;
+}
+
+// AddToOdd in f32, for nearest-even only.
 US_BITS float AddToOdd(float a, float b) {
   const float s = a + b;
   const float bb = s - a;

@@ -337,6 +337,24 @@ struct LaneMath : LaneInt {
     if constexpr (kHostLike) return __builtin_fma(a, b, c);
     return FmaRounded(a, b, c, mode.round16_64);
   }
+  // (a * b + c) * 2^n, rounded once; -1000 <= n <= 1000.
+  US_OP F32 FFmaScaled(F32 a, F32 b, F32 c, U32 n) const {
+    a = In(a), b = In(b), c = In(c);
+    const double s = AddToOdd(static_cast<double>(a) * b, c, mode.round32) * PowerOfTwo(static_cast<int32_t>(n));
+    return WithNan(Out(RoundTo32(s, kHostLike ? Round::kNearestEven : mode.round32)), a, b, c);
+  }
+  US_OP F64 FFmaScaled(F64 a, F64 b, F64 c, U32 n) const {
+    a = In(a), b = In(b), c = In(c);
+    const int32_t exponent = static_cast<int32_t>(n);
+    const double sum = FmaNoFlush(a, b, c);
+    double r;
+    if (kHostLike || mode.round16_64 == Round::kNearestEven) {
+      r = ScaleOnce(sum, FmaError(a, b, c, sum), exponent);
+    } else {
+      r = MulRounded(sum, PowerOfTwo(exponent), mode.round16_64);  // twice in the same direction is once
+    }
+    return WithNan(Out(r), a, b, c);
+  }
   // fma of f32 values, rounded once to f16 (fma_mixlo, fma_mixhi).
   US_OP F16 FFmaTo16(F32 a, F32 b, F32 c) const {
     a = In(a), b = In(b), c = In(c);

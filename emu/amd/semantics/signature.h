@@ -260,6 +260,7 @@ class SignatureReader {
   US_FLOAT_N(FSub)
   US_FLOAT_N(FMul)
   US_FLOAT_N(FFma)
+  US_FLOAT_N(FFmaScaled)
   US_FLOAT_N(FMulZero)
   US_FLOAT_N(FFmaZero)
   US_FLOAT_N(FMin)

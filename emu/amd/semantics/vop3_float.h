@@ -128,12 +128,13 @@ template <class B> constexpr void VDivScaleF64(B& b) {
 }
 
 // fma, scaled back by DIV_SCALE's factor where its mask is set: up when the quotient is large, else down. (The
-// manual's text has a fixed factor, which contradicts DIV_SCALE's own.)
+// manual's text has a fixed factor, which contradicts DIV_SCALE's own.) Rounded once: the macro's denormal quotients
+// are right only so.
 template <class P, class B, class F> constexpr F DivFmas(B& b, F s0, F s1, F s2) {
   const auto fused = b.FFma(s0, s1, s2);
   const auto large = b.UGt(b.ExpField(s2), b.C32(P::kBias));
   const auto factor = b.Select(large, b.C32(P::kScale), b.C32(Signed(-P::kScale)));
-  return b.Select(b.SrcMask(3), b.FLdexp(fused, factor), fused);
+  return b.Select(b.SrcMask(3), b.FFmaScaled(s0, s1, s2, factor), fused);
 }
 template <class B> constexpr void VDivFmasF32(B& b) {
   b.DstF32(DivFmas<Division32>(b, b.SrcF32(0), b.SrcF32(1), b.SrcF32(2)));
