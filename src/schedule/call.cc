@@ -10,6 +10,7 @@
 #include "src/schedule/views.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/spec.h"
 
 namespace understudy {
 namespace {
@@ -283,6 +284,7 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
     call.devices.push_back(buffer->arg_as<BufferArg>().device);
   }
   call.sink = uop::Substitute(sink, params);
+  US_RETURN_IF_ERROR(uop::CheckSpec(call.sink, uop::Stage::kCall));
   return call;
 }
 

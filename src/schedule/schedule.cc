@@ -12,6 +12,7 @@
 #include "src/schedule/planner.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/spec.h"
 
 namespace understudy {
 namespace {
@@ -168,6 +169,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
         item.slots = {u.slot, u.source};
       } else {
         FinishedKernel k = FinishKernel({u.value, u.store_index, u.ranges, u.slot});
+        US_RETURN_IF_ERROR(uop::CheckSpec(k.sink, uop::Stage::kKernel));
         item.kernel = std::move(k.sink);
         item.slots = std::move(k.slots);
       }
