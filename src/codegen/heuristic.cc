@@ -102,11 +102,11 @@ class Chooser {
       TryLargest(ChoiceKind::kVectorize, *vector, {lanes, lanes / 2, 4});
       if (const auto shared = SharedAxis(vector)) TryLargest(ChoiceKind::kUpcast, *shared, {4, 3, 2});
       if (!choices_.empty() && choices_[0].kind == ChoiceKind::kVectorize) Try(ChoiceKind::kUpcast, *vector, 2);
-    } else {
-      // Sums along the contiguous axis keep their order, so that each is a chain of dependent additions: several at
-      // once hide its latency.
+    }
+    // Sums keep their order, so that each is a chain of dependent additions: several at once hide its latency.
+    if (!vector || !AllVaryWith(ranges_.outputs[*vector])) {
       for (size_t a = left_.size(); a-- > 0;) {
-        if (TryLargest(ChoiceKind::kUpcast, a, {4, 2})) break;
+        if (a != vector && TryLargest(ChoiceKind::kUpcast, a, {8, 4, 2})) break;
       }
     }
     // A reduction that does not vary with the vector axis computes its steps as lanes and adds them in order.
@@ -115,6 +115,9 @@ class Chooser {
     }
   }
 
+  bool AllVaryWith(const UOpRef& output) {
+    return std::all_of(ranges_.reduces.begin(), ranges_.reduces.end(), [&](const UOpRef& r) { return VariesWithin(r, output); });
+  }
   // Whether a reduction over `reduce` varies with `output`.
   bool VariesWithin(const UOpRef& reduce, const UOpRef& output) {
     for (const UOpRef& n : uop::NodesOf(kernel_, Op::kReduce)) {

@@ -100,6 +100,9 @@ absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target) {
 
 namespace {
 
+// Whether every order of the steps gives the same bits (up to the payload of a NaN).
+bool AnyOrder(Op op, DType t) { return op == Op::kMax || op == Op::kMin || !t.IsFloat(); }
+
 // acc op value(step 0) op value(step 1) ..., the last unrolled range turning fastest.
 UOpRef Chain(Op op, UOpRef acc, const UOpRef& value, const std::vector<UOpRef>& unrolled) {
   if (unrolled.empty()) return uop::Binary(op, acc, value);
@@ -168,6 +171,11 @@ class ReduceLowering {
       UOpRef lowered;
       if (loops.empty()) {
         lowered = Chain(op, Identity(op, outermost->dtype()), outermost->src(0), unrolled);
+      } else if (AnyOrder(op, outermost->dtype()) && unrolled.size() == 1 && outermost->dtype().lanes == 1) {
+        // One accumulator a lane, folded after the loop.
+        const UOpRef lanes = uop::Reduce(op, VectorAlong(outermost->src(0), unrolled[0]), loops);
+        lowered = uop::Gep(lanes, 0);
+        for (int64_t i = 1; i < RangeEnd(unrolled[0]); ++i) lowered = uop::Binary(op, lowered, uop::Gep(lanes, i));
       } else {
         const UOpRef acc = uop::Load(uop::IndexOf(NewRegister(outermost->dtype()), uop::IndexConst(0)), outermost->dtype().lanes);
         lowered = uop::Reduce(op, Chain(op, acc, outermost->src(0), unrolled), loops);

@@ -44,6 +44,7 @@ void RunKernel(benchmark::State& state, const UOpRef& kernel, std::vector<size_t
   CpuDevice cpu;
   auto program = cpu.Compile(kernel, choices);
   US_CHECK_OK(program);
+  state.SetLabel(ChoicesText(choices == nullptr ? HeuristicChoices(kernel, cpu.target()) : *choices));
   std::vector<Allocation> buffers;
   for (const size_t n : sizes) {
     buffers.push_back(*cpu.Allocate(n * 4));
