@@ -28,9 +28,15 @@ constexpr Width kF32{dtypes::kFloat32, dtypes::kInt32, 23, 127, 0x1.8p+23};
 constexpr Width kF64{dtypes::kFloat64, dtypes::kInt64, 52, 1023, 0x1.8p+52};
 const Width& WidthOf(const UOpRef& x) { return x->dtype().scalar == Scalar::kFloat64 ? kF64 : kF32; }
 
-UOpRef RoundToInteger(const UOpRef& x) {
-  const UOpRef magic = uop::ConstLike(x, WidthOf(x).round_magic);
-  return (x + magic) - magic;
+// x rounded to an integer, as a float and as an integer (|x| below 2^(man_bits - 1)). The sum holds the integer in its
+// low bits: no conversion is needed, which x86 has no vector instruction for where it must saturate.
+struct Rounded {
+  UOpRef value, integer;
+};
+Rounded RoundToInteger(const UOpRef& x) {
+  const Width& w = WidthOf(x);
+  const UOpRef magic = uop::ConstLike(x, w.round_magic), sum = x + magic;
+  return {sum - magic, Bits(sum, w.integer) - (w.bias == 127 ? int64_t{0x4b400000} : int64_t{0x4338000000000000})};
 }
 
 // 2^n for an integer n within the exponents of normal numbers.
@@ -69,12 +75,12 @@ constexpr double kPio2F64[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1
 // bits than the type has; the second keeps its rounding error; the third is below the last bit of lo.
 ReducedAngle ReduceSmall(const Width& w, const UOpRef& ax) {
   const double(&p)[3] = w.man_bits == 23 ? kPio2F32 : kPio2F64;
-  const UOpRef n = RoundToInteger(ax * 0x1.45f306dc9c883p-1);
-  const UOpRef minus_n = -n;
+  const Rounded n = RoundToInteger(ax * 0x1.45f306dc9c883p-1);
+  const UOpRef minus_n = -n.value;
   const UOpRef r = Fma(minus_n, uop::ConstLike(ax, p[0]), ax);
   const Pair product = TwoProduct(minus_n, uop::ConstLike(ax, p[1]));
   const Pair sum = TwoSum(r, product.hi);
-  return {To(n, w.integer), sum.hi, sum.lo + Fma(minus_n, uop::ConstLike(ax, p[2]), product.lo)};
+  return {n.integer, sum.hi, sum.lo + Fma(minus_n, uop::ConstLike(ax, p[2]), product.lo)};
 }
 
 }  // namespace
@@ -84,11 +90,12 @@ UOpRef Exp2Polynomial(const UOpRef& x) {
   // Past these the result is infinity or zero; a NaN fails both comparisons and stays.
   const UOpRef low = uop::ConstLike(x, w.bias == 127 ? -160.0 : -1100.0), high = uop::ConstLike(x, w.bias == 127 ? 130.0 : 1030.0);
   const UOpRef clamped = Where(x < low, low, Where(high < x, high, x));
-  const UOpRef n = RoundToInteger(clamped), f = clamped - n;
+  const Rounded n = RoundToInteger(clamped);
+  const UOpRef f = clamped - n.value;
   const UOpRef q = w.bias == 127 ? Polynomial(f, kExp2F32) : Polynomial(f, kExp2F64);
   const UOpRef p = Fma(f, q, uop::ConstLike(x, 1.0));
   // Two factors, because 2^n itself may be outside the normal numbers; only the last product can round.
-  const UOpRef i = To(n, w.integer), half = i >> 1;
+  const UOpRef i = n.integer, half = i >> 1;
   return p * PowerOfTwo(w, half) * PowerOfTwo(w, i - half);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/render/ir_builder.h"
 
+#include <cmath>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/ConstantRange.h"
@@ -434,12 +436,31 @@ class IrBuilder {
     }
     if (from.IsFloat() && to.IsFloat()) return b_.CreateFPCast(x, type);
     if (from.IsFloat()) {
-      // Saturating, NaN gives 0: the graph's own rule.
+      // Saturating, NaN gives 0: the graph's own rule, and amdgcn's conversions'. LLVM takes it apart lane by lane for
+      // x86, so that it is spelt out there.
+      if (!amdgcn_) return SaturatingCast(x, type, to);
       return b_.CreateIntrinsic(to.IsSigned() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat, {type, x->getType()}, {x});
     }
     const bool is_signed = from.IsSigned();
     if (to.IsFloat()) return is_signed ? b_.CreateSIToFP(x, type) : b_.CreateUIToFP(x, type);
     return b_.CreateIntCast(x, type, is_signed);
+  }
+
+  // The plain conversion is poison outside the limits; the selects never take it there.
+  llvm::Value* SaturatingCast(llvm::Value* x, llvm::Type* type, DType to) {
+    const int bits = to.BitWidth();
+    const auto limit = [&](int exponent, bool negative) {
+      return llvm::ConstantFP::get(x->getType(), std::ldexp(negative ? -1.0 : 1.0, exponent));
+    };
+    llvm::Constant* zero = llvm::Constant::getNullValue(type);
+    if (!to.IsSigned()) {
+      llvm::Value* inside = b_.CreateSelect(b_.CreateFCmpOGT(x, limit(-1, false)), b_.CreateFPToUI(x, type), zero);
+      return b_.CreateSelect(b_.CreateFCmpOGE(x, limit(bits, false)), llvm::Constant::getAllOnesValue(type), inside);
+    }
+    const llvm::APInt least = llvm::APInt::getSignedMinValue(bits);
+    llvm::Value* outside = b_.CreateSelect(b_.CreateFCmpUNO(x, x), zero, llvm::ConstantInt::get(type, least));
+    llvm::Value* inside = b_.CreateSelect(b_.CreateFCmpOGE(x, limit(bits - 1, true)), b_.CreateFPToSI(x, type), outside);
+    return b_.CreateSelect(b_.CreateFCmpOGE(x, limit(bits - 1, false)), llvm::ConstantInt::get(type, ~least), inside);
   }
 
   const LinearKernel& k_;
