@@ -11,6 +11,8 @@ namespace understudy {
 class CpuDevice : public HostDevice {
  public:
   CpuDevice();
+  // For this machine but with other abilities: what a lesser processor would be given.
+  explicit CpuDevice(Target target) : target_(std::move(target)) {}
   const std::string& name() const override { return name_; }
   const Target& target() const override { return target_; }
   absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) override;
