@@ -79,7 +79,7 @@ std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Op
 }
 
 Workgroup::Workgroup(const LaunchPlan& plan, AddressSpace* memory, uint32_t slot)
-    : plan_(plan), memory_(memory), slot_(slot), waves_(plan.waves_per_group), lds_(plan.lds_bytes) {
+    : plan_(plan), memory_(memory), slot_(slot), waves_(plan.waves_per_group), lds_((plan.lds_bytes + 3) / 4) {
   for (Wave& wave : waves_) {
     const size_t words = static_cast<size_t>(kMaxVgprs) * plan.wave_size;
     wave.vgpr_allocation = std::make_unique<uint32_t[]>(words + 16);
@@ -95,7 +95,7 @@ void Workgroup::Start(const uint32_t id[3]) {
     dims[i] = id[i] + 1 == plan_.end_group[i] ? plan_.partial_dim[i] : plan_.group_dim[i];
     threads *= dims[i];
   }
-  for (size_t i = 0; i < lds_.size(); ++i) lds_[i] = static_cast<uint8_t>(plan_.options.vgpr_fill >> (i % 4 * 8));
+  std::fill(lds_.begin(), lds_.end(), plan_.options.vgpr_fill);
   active_waves = running = (threads + plan_.wave_size - 1) / plan_.wave_size;
   at_barrier = current = 0;
   quantum_left = slice_left = 0;
@@ -122,8 +122,8 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.lane_mask = LowMask(s.wave_size);
   s.num_vgprs = plan_.num_vgprs;
   s.vgpr = wave.vgpr_storage;
-  s.lds = lds_.data();
-  s.lds_bytes = static_cast<uint32_t>(lds_.size());
+  s.lds = reinterpret_cast<uint8_t*>(lds_.data());
+  s.lds_bytes = plan_.lds_bytes;
   s.mem = memory_;
   s.wave_slot = slot_ * plan_.waves_per_group + index;
   s.scratch_base = regs.scratch_base + uint64_t{s.wave_slot} * plan_.scratch_wave_bytes;
@@ -155,10 +155,15 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   std::fill(s.vgpr, s.vgpr + static_cast<size_t>(s.num_vgprs) * lanes, fill);
   // Work-item ids packed as z 29:20, y 19:10, x 9:0; TIDIG_COMP_CNT says how many are supplied.
   const uint64_t components = Bits(regs.rsrc2, 12, 11);
+  const uint32_t y_unit = components >= 1 ? 1u << 10 : 0, z_unit = components >= 2 ? 1u << 20 : 0;
+  uint32_t x = first % dims[0], y = first / dims[0] % dims[1], z = first / dims[0] / dims[1];
   for (uint32_t lane = 0; lane < live; ++lane) {
-    const uint32_t t = first + lane;
-    const uint32_t x = t % dims[0], y = t / dims[0] % dims[1], z = t / dims[0] / dims[1];
-    s.vgpr[lane] = x | (components >= 1 ? y << 10 : 0) | (components >= 2 ? z << 20 : 0);
+    s.vgpr[lane] = x + y * y_unit + z * z_unit;
+    if (++x < dims[0]) continue;
+    x = 0;
+    if (++y < dims[1]) continue;
+    y = 0;
+    ++z;
   }
 }
 

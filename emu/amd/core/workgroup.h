@@ -63,7 +63,7 @@ class Workgroup {
   AddressSpace* const memory_;
   const uint32_t slot_;
   std::vector<Wave> waves_;
-  std::vector<uint8_t> lds_;
+  std::vector<uint32_t> lds_;  // whole words; WaveState::lds_bytes is the bound
   PendingFault fault_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LDS loads, stores and atomics (RDNA3 ISA, "LDS & GDS instructions"). Exchanges between lanes are in ds_lanes.cc.
 
+#include <algorithm>
+
 #include "emu/amd/semantics/ds_lanes.h"
 #include "emu/amd/semantics/find_exec.h"
 #include "emu/amd/semantics/mem_access.h"
@@ -16,24 +18,21 @@ ExecResult Load(const Inst& inst, WaveState& wave) {
   const uint32_t* address = Row(wave, inst.src[0]);
   uint32_t* out = Row(wave, inst.dst[0]);
   const int stride = wave.wave_size;
-  ForEachLane(wave.exec(), [&](int lane) {
-    AccessLds<FormBytes(kForm), Access::kRead>(
-        wave, lane, address[lane] + static_cast<uint32_t>(inst.offset),
-        [=](int l, const uint8_t* bytes) { PutLane<kForm>(out + l, stride, bytes); });
-  });
+  uint32_t copy[kMaxLanes];  // the destination may hold the addresses
+  std::copy(address, address + stride, copy);
+  AccessLdsLanes<FormBytes(kForm), Access::kRead>(
+      wave, wave.exec(), copy, static_cast<uint32_t>(inst.offset),
+      [=](int lane, const uint8_t* bytes) { PutLane<kForm>(out + lane, stride, bytes); });
   return ExecResult::kNext;
 }
 
 template <StoreForm kForm>
 ExecResult Store(const Inst& inst, WaveState& wave) {
-  const uint32_t* address = Row(wave, inst.src[0]);
   const uint32_t* data = Row(wave, inst.src[1]);
   const int stride = wave.wave_size;
-  ForEachLane(wave.exec(), [&](int lane) {
-    AccessLds<FormBytes(kForm), Access::kWrite>(
-        wave, lane, address[lane] + static_cast<uint32_t>(inst.offset),
-        [=](int l, uint8_t* bytes) { GetLane<kForm>(data + l, stride, bytes); });
-  });
+  AccessLdsLanes<FormBytes(kForm), Access::kWrite>(
+      wave, wave.exec(), Row(wave, inst.src[0]), static_cast<uint32_t>(inst.offset),
+      [=](int lane, uint8_t* bytes) { GetLane<kForm>(data + lane, stride, bytes); });
   return ExecResult::kNext;
 }
 

@@ -20,6 +20,18 @@ constexpr int kMaxLanes = 64;
 template <int kBytes, Access kAccess, class Fn>
 ExecResult AccessGlobal(WaveState& wave, uint64_t mask, const uint64_t* address, Fn&& fn) {
   if (mask == 0) return ExecResult::kNext;
+  // All lanes, one after the other: what most kernels do, and what the host can vectorise.
+  if (mask == wave.lane_mask) {
+    const int lanes = wave.wave_size;
+    uint64_t scattered = 0;
+    for (int lane = 0; lane < lanes; ++lane) scattered |= address[lane] ^ (address[0] + kBytes * static_cast<uint64_t>(lane));
+    if (scattered == 0) {
+      if (uint8_t* host = wave.mem->Translate(address[0], kBytes * static_cast<uint64_t>(lanes), kAccess)) {
+        for (int lane = 0; lane < lanes; ++lane) fn(lane, host + kBytes * lane);
+        return ExecResult::kNext;
+      }
+    }
+  }
   uint64_t low = ~uint64_t{0}, high = 0;
   ForEachLane(mask, [&](int lane) {
     low = std::min(low, address[lane]);
@@ -130,6 +142,26 @@ void AccessLds(WaveState& wave, int lane, uint32_t at, Fn&& fn) {
       if (uint64_t{at} + i < size) wave.lds[at + i] = bounce[i];
     }
   }
+}
+
+// The same for the lanes of a mask, with one check where all of them are in range.
+template <int kBytes, Access kAccess, class Fn>
+void AccessLdsLanes(WaveState& wave, uint64_t mask, const uint32_t* address, uint32_t offset, Fn&& fn) {
+  const uint32_t size = wave.lds_bytes;
+  const int lanes = wave.wave_size;
+  uint32_t highest = 0;
+  for (int lane = 0; lane < lanes; ++lane) highest = std::max(highest, address[lane]);
+  // Inactive lanes are looked at too: what they hold can only lead to the careful path.
+  if (uint64_t{highest} + offset + kBytes <= size) {
+    uint8_t* base = wave.lds + offset;
+    if (mask == wave.lane_mask) {
+      for (int lane = 0; lane < lanes; ++lane) fn(lane, base + address[lane]);
+    } else {
+      ForEachLane(mask, [&](int lane) { fn(lane, base + address[lane]); });
+    }
+    return;
+  }
+  ForEachLane(mask, [&](int lane) { AccessLds<kBytes, kAccess>(wave, lane, address[lane] + offset, fn); });
 }
 
 }  // namespace understudy::emu::amd
