@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// An engine over REF, CPU and an AMD device on the mock machine, for tests that run the same tensors on each.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "mockgpu/amd/mock_kernel.h"
+#include "src/base/status.h"
+#include "src/runtime/amd/amd_device.h"
+#include "src/runtime/cpu/cpu_device.h"
+#include "src/runtime/engine.h"
+#include "src/runtime/ref/ref_device.h"
+
+namespace understudy {
+
+class BenchOfDevices {
+ public:
+  BenchOfDevices() {
+    mockgpu::MockKernel::Options options;
+    options.log_events = false;
+    auto kernel = mockgpu::MockKernel::Create(std::move(options));
+    US_CHECK_OK(kernel);
+    kernel_ = *std::move(kernel);
+    DeviceRegistry devices;
+    devices.Register(std::make_shared<RefDevice>());
+    devices.Register(std::make_shared<CpuDevice>());
+    auto amd = AmdDevice::Open(*kernel_);
+    US_CHECK_OK(amd);
+    devices.Register(*std::move(amd));
+    engine_ = std::make_unique<Engine>(std::move(devices));
+  }
+  Engine& engine() { return *engine_; }
+  mockgpu::MockKernel& machine() { return *kernel_; }
+
+ private:
+  std::unique_ptr<mockgpu::MockKernel> kernel_;  // outlives the devices
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace understudy
