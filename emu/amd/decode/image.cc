@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MIMG: how many address and data registers an image instruction reads follows from its name, dim, dmask, a16 and d16
 // (ISA manual, "Image instructions: VGPR usage").
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -67,7 +68,8 @@ int AddressDwords(const Name& name, const Inst& inst) {
 
 int DataDwords(const Name& name, const Inst& inst) {
   if (name.bvh) return 4;
-  int n = name.gather || name.msaa ? 4 : std::popcount(inst.dmask);
+  // An empty mask still names a register.
+  int n = name.gather || name.msaa ? 4 : std::max(1, std::popcount(inst.dmask));
   if (name.atomic) return n;
   if (inst.d16) n = (n + 1) / 2;
   return n + (inst.tfe && !name.store ? 1 : 0);

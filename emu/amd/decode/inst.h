@@ -19,7 +19,8 @@ inline constexpr uint16_t kRegVccLo = 106, kRegVccHi = 107, kRegTtmp0 = 108, kRe
 struct Operand {
   enum class Kind : uint8_t {
     kNone,         // absent (e.g. FLAT without saddr, a store's destination)
-    kSgpr,         // reg = 0..127: s0-s105, 106/107 VCC, 108-123 TTMP, 124 NULL (reads 0, writes nothing), 125 M0, 126/127 EXEC
+    kSgpr,         // reg = 0..127: s0-s105, 106/107 VCC, 108-123 TTMP, 125 M0, 126/127 EXEC; 124 NULL reads 0 and drops
+                   // writes at any width (a 16-dword load may name it)
     kVgpr,         // reg = 0..255
     kAgpr,         // reg = 0..255 (CDNA)
     kInlineInt,    // imm: the integer -16..64, sign-extended to 64 bits
@@ -38,7 +39,7 @@ struct Operand {
 
   Kind kind = Kind::kNone;
   DataType type = DataType::NONE;
-  // Consecutive 32-bit registers read or written, 1..16. A lane mask (type M64) says 2; a wave32 uses one of them.
+  // Consecutive 32-bit registers read or written, 1..16. A lane mask (type M64) says 2 until ResolveWaveSize.
   uint8_t dwords = 0;
   // True where the assembly text does not name it: tied accumulators (FMAC), VCC of e32 carries, EXEC of v_cmpx.
   bool implicit = false;
@@ -137,6 +138,12 @@ absl::StatusOr<Inst> Decode(Isa isa, const uint8_t* bytes, size_t n);
 
 // Same, into *out (left in an unspecified state on error). Decodes about 10 million instructions a second.
 absl::Status DecodeInto(Isa isa, const uint8_t* bytes, size_t n, Inst* out);
+
+// Fits an instruction to the wave that runs it: lane masks (type M64) become 1 or 2 dwords, the C and D matrices of a WMMA
+// are half as many registers in wave64. kInvalidArgument where the wave size forbids the instruction: VOPD in wave64, a
+// mask pair at an odd register. An executor calls it once after decoding; afterwards every register tuple except NULL
+// (s124, which has no neighbours) lies inside its file.
+absl::Status ResolveWaveSize(int wave_size, Inst* inst);
 
 // Half X (0) or Y (1) of a VOPD pair as an instruction of its own (enc stays VOPD, size is the pair's).
 Inst VopdHalf(const Inst& inst, int half);

@@ -39,7 +39,7 @@ enum class Outcome { kBothAccept, kBothRefuse, kListed, kWrong };
 // Compares one window of 16 bytes; failures are reported up to kMaxReports.
 class Comparison {
  public:
-  Comparison(Isa isa, const char* cpu) : isa_(isa), mc_(cpu) {}
+  Comparison(Isa isa, const char* cpu, int wave_size = 32) : isa_(isa), wave_size_(wave_size), mc_(cpu, wave_size) {}
 
   Outcome Run(const uint32_t* words, Inst* inst) {
     uint8_t bytes[16];
@@ -47,6 +47,7 @@ class Comparison {
     Disagreement d;
     d.mc = mc_.Disassemble(bytes, sizeof(bytes));
     absl::Status status = DecodeInto(isa_, bytes, sizeof(bytes), inst);
+    if (status.ok()) status = ResolveWaveSize(wave_size_, inst);
     bool accepted = status.ok();
     if (!accepted && !d.mc.accepted()) return Outcome::kBothRefuse;
     if (accepted && d.mc.accepted()) {
@@ -72,6 +73,7 @@ class Comparison {
     if (reports_++ < kMaxReports) ADD_FAILURE() << Words(words) << ": " << what;
   }
   Isa isa_;
+  int wave_size_;
   McDisassembler mc_;
   int reports_ = 0;
 };
@@ -125,6 +127,22 @@ TEST(DecodeMc, RandomWordsAreAcceptedOrRefusedAlike) {
   EXPECT_EQ(count[Outcome::kWrong], 0) << "seed " << kSeed + 1;
   EXPECT_GT(count[Outcome::kBothAccept], kRandomWords / 4);
   EXPECT_GT(count[Outcome::kBothRefuse], kRandomWords / 4);
+}
+
+TEST(DecodeMc, Wave64HasPairsForMasksAndNoDualIssue) {
+  std::mt19937_64 rng(kSeed + 2);
+  Comparison compare(Isa::kRdna3, "gfx1100", 64);
+  for (const decode::Row& row : decode::Rdna3Table().rows()) {
+    bool masks = row.dst[0].type == DataType::M64 || row.dst[1].type == DataType::M64 || row.src[2].type == DataType::M64;
+    if (!masks && row.enc != Encoding::VOPD && row.enc != Encoding::VOP3P) continue;
+    for (int i = 0; i < 100; ++i) {
+      uint32_t words[4];
+      DrawWords(row, rng, true, words);
+      if (masks) SetBits(&words[0], 7, 0, static_cast<uint32_t>(rng() % 128));
+      Inst inst;
+      compare.Run(words, &inst);
+    }
+  }
 }
 
 TEST(DecodeMc, ScalarFloatsAreRefusedBeforeGfx1150) {

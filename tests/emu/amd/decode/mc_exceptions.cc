@@ -69,6 +69,9 @@ const McException kExceptions[] = {
      [](const Disagreement& d) {
        return Vop3Op(d, Opcode::V_FMA_DX9_ZERO_F32) && d.ours->dpp.kind != DppInfo::Kind::kNone;
      }},
+    {"DPP control of the mixed FMAs",
+     "For v_fma_mix* MC reads dpp_ctrl as if it were an operand code: quad_perm 0xcd prints as an invalid control.",
+     [](const Disagreement& d) { return NameHas(d, "V_FMA_MIX") && d.ours->dpp.kind == DppInfo::Kind::kDpp16; }},
     {"MTBUF with tfe", "The layout has the bit (53); MC has no typed buffer instruction with it.",
      [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::MTBUF && d.ours->tfe; }},
     {"image resource of four registers", "r128 makes the resource four registers long; MC reads eight, past the last SGPR.",

@@ -57,6 +57,7 @@ std::vector<McDifference> CompareWithMc(const uint8_t* code, size_t n, const Com
     McInst theirs = mc.Disassemble(code + at, n - at);
     Inst inst;
     absl::Status status = DecodeInto(options.isa, code + at, n - at, &inst);
+    if (status.ok()) status = ResolveWaveSize(options.wave_size, &inst);
     auto add = [&](std::string what) {
       differences.push_back({at, std::move(what), status.ok() ? Text(inst, text_options) : "", theirs.text});
     };
