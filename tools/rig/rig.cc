@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/status.h"
+#include "src/render/render.h"
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/null/null_device.h"
 #include "src/runtime/ref/ref_device.h"
@@ -19,7 +20,7 @@ absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options) {
   DeviceRegistry devices;
   devices.Register(std::make_shared<RefDevice>());
   devices.Register(std::make_shared<CpuDevice>());
-  devices.Register(std::make_shared<NullDevice>());
+  devices.Register(std::make_shared<NullDevice>(Gfx1100Target()));
   devices.Register(rig->amd_);
   rig->engine_ = std::make_unique<Engine>(std::move(devices), options);
   return rig;
