@@ -15,7 +15,8 @@ namespace understudy::demo {
 // Called as long work goes on: steps done, steps in all, a short note.
 using ProgressFn = std::function<void(int done, int total, const std::string& note)>;
 
-// Part 1. {"programs": [{"name", "device", "kernels", "packets", "wave_instructions", "ms", "max_ulp", "allowed_ulp", "ok"}]}
+// Part 1. {"programs": [{"name", "device", "kernels", "packets", "wave_instructions", "ms", "max_ulp", "scaled_ulp", "allowed",
+// "ok"}]}: errors against REF in each element's ulps, and in ulps of the output's largest element
 absl::StatusOr<nlohmann::json> RunTensorPrograms(Rig& rig, const ProgressFn& progress);
 
 // Steps of one training epoch: calls of `progress` in part 2.
