@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The understudy program's face: help, exit codes and error texts.
+# usage: cli_test.sh UNDERSTUDY VECTORS CODE_OBJECT
+set -u
+understudy=$1 vectors=$2 code_object=$3
+failures=0
+
+# check NAME EXPECTED_EXIT EXPECTED_TEXT COMMAND...: the text must occur in the output (both streams).
+check() {
+  local name=$1 want_exit=$2 want_text=$3
+  shift 3
+  local output status
+  output=$("$@" 2>&1)
+  status=$?
+  if [[ $status -ne $want_exit ]]; then
+    echo "$name: exit $status, expected $want_exit"; echo "$output" | tail -n 5; failures=$((failures + 1))
+  elif ! grep -qF -- "$want_text" <<< "$output"; then
+    echo "$name: output lacks: $want_text"; echo "$output" | tail -n 5; failures=$((failures + 1))
+  fi
+}
+
+check "no command" 2 "usage: understudy COMMAND" "$understudy"
+check "help" 0 "conform" "$understudy" --help
+check "help of a command" 0 "usage: understudy conform" "$understudy" help conform
+check "--help of a command" 0 "usage: understudy disasm" "$understudy" disasm --help
+check "unknown command" 2 "no command 'dance'; \`understudy help\` lists them" "$understudy" dance
+check "unknown flag" 1 "nonsense" "$understudy" conform --nonsense "$vectors"
+check "conform without files" 2 "no FILE given" "$understudy" conform
+check "conform of an absent file" 2 "absent.jsonl" "$understudy" conform absent.jsonl
+check "conform of an unknown ISA" 2 "no vectors of gfx7" "$understudy" conform --gfx=gfx7 "$vectors"
+check "conform" 0 "gfx1100" "$understudy" conform --gfx=gfx1100 "$vectors"
+check "disasm of a code object" 0 "s_endpgm" "$understudy" disasm "$code_object"
+check "disasm of nothing" 2 "0 files given, expected one" "$understudy" disasm
+head -c 200 "$code_object" > "$TEST_TMPDIR/cut.co"
+check "disasm of a truncated code object" 2 "understudy disasm: " "$understudy" disasm "$TEST_TMPDIR/cut.co"
+printf '\x80\x02\x02\x7e\x00\x00\xb0\xbf' > "$TEST_TMPDIR/raw.bin"
+check "disasm of raw code" 0 "v_mov_b32_e32 v1, 0" "$understudy" disasm "$TEST_TMPDIR/raw.bin"
+check "disasm of an ISA without a decoder" 2 "ISA 'gfx7' has no decoder yet" "$understudy" disasm --gfx=gfx7 "$TEST_TMPDIR/raw.bin"
+check "demo with an argument" 2 "unexpected argument 'x'" "$understudy" demo x
+check "demo without epochs" 2 "--epochs=0, expected 1 or more" "$understudy" demo --epochs=0
+check "conform as JSON parses" 0 '"pass"' "$understudy" conform --json --gfx=gfx1100 "$vectors"
+"$understudy" conform --json "$vectors" | python3 -c 'import json,sys; json.load(sys.stdin)' || failures=$((failures + 1))
+"$understudy" disasm --json "$code_object" | python3 -c 'import json,sys; assert json.load(sys.stdin)["gfx"] == "gfx1100"' || failures=$((failures + 1))
+exit $((failures > 0))
