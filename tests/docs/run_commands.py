@@ -35,7 +35,9 @@ for page in pages:
         ran += 1
         if words[1] in ("test", "demo"):
             continue
-        done = subprocess.run([understudy] + words[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        # What Bazel built lies beside the sources in a test's own tree.
+        arguments = [w.removeprefix("bazel-bin/") for w in words[1:]]
+        done = subprocess.run([understudy] + arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
             fail("%s: exit %d: %s\n%s" % (where, done.returncode, line.strip(), done.stdout[-1000:]))
 print("%d commands, %d failures" % (ran, failures))
