@@ -12,6 +12,7 @@
 
 #include "emu/amd/semantics/lane_math.h"
 #include "emu/amd/semantics/operands.h"
+#include "emu/amd/semantics/vector_table.h"
 #include "emu/amd/semantics/wave_ops.h"
 
 namespace understudy::emu::amd {
@@ -53,62 +54,49 @@ uint32_t SignedElement(const Inst& inst, int i, int k, uint32_t bits) {
   return Bit((k & 1) != 0 ? inst.neg_hi : inst.neg, i) ? bits ^ 0x8000u : bits;
 }
 
-template <Elem kIn>
-float Sum(const Inst& inst, int row, int column, float c, const WaveState& wave) {
-  float sum = c;
-  for (int k = 0; k < kN; ++k) {
-    const float a = FloatElement(kIn, SignedElement(inst, 0, k, Element(inst, 0, row, k, 16, wave)));
-    const float b = FloatElement(kIn, SignedElement(inst, 1, k, Element(inst, 1, column, k, 16, wave)));
-    const LaneMath<true> math{FpMode()};
-    sum = math.FFma(a, b, sum);
-  }
-  return sum;
-}
-
 float SignedC(const Inst& inst, float c) {
   if (Bit(inst.neg_hi, 2)) c = std::fabs(c);
   return Bit(inst.neg, 2) ? -c : c;
 }
 
-template <Elem kIn>
-ExecResult WmmaF32(const Inst& inst, WaveState& wave) {
-  uint32_t result[kN][kN];
-  for (int row = 0; row < kN; ++row) {
-    for (int column = 0; column < kN; ++column) {
-      const float c = SignedC(inst, FloatOf(WordC(inst, PlaceOf(row, column, wave.wave_size), wave)));
-      result[row][column] = BitsOf(Sum<kIn>(inst, row, column, c, wave));
+// D = A * B + C in f32. `read_c` and `write_d` convert an element.
+template <Elem kIn, class ReadC, class WriteD>
+ExecResult WmmaFloat(const Inst& inst, WaveState& wave, ReadC read_c, WriteD write_d) {
+  float a[kN][kN], b[kN][kN], sum[kN][kN];
+  for (int i = 0; i < kN; ++i) {
+    for (int k = 0; k < kN; ++k) {
+      a[i][k] = FloatElement(kIn, SignedElement(inst, 0, k, Element(inst, 0, i, k, 16, wave)));
+      b[k][i] = FloatElement(kIn, SignedElement(inst, 1, k, Element(inst, 1, i, k, 16, wave)));
+      sum[i][k] = SignedC(inst, read_c(WordC(inst, PlaceOf(i, k, wave.wave_size), wave)));
     }
   }
+  HostKernels().matrix_fma(a, b, sum);
   for (int row = 0; row < kN; ++row) {
     for (int column = 0; column < kN; ++column) {
       const Place place = PlaceOf(row, column, wave.wave_size);
-      wave.Vgpr(inst.dst[0].reg + place.reg)[place.lane] = result[row][column];
+      write_d(&wave.Vgpr(inst.dst[0].reg + place.reg)[place.lane], sum[row][column]);
     }
   }
   return ExecResult::kNext;
 }
 
+template <Elem kIn>
+ExecResult WmmaF32(const Inst& inst, WaveState& wave) {
+  return WmmaFloat<kIn>(
+      inst, wave, [](uint32_t word) { return FloatOf(word); },
+      [](uint32_t* word, float v) { *word = BitsOf(v); });
+}
+
 template <Elem kType>
 ExecResult Wmma16(const Inst& inst, WaveState& wave) {
-  const bool constant = inst.src[2].kind != Operand::Kind::kVgpr;
   const int shift = Bit(inst.op_sel, 2) ? 16 : 0;
-  uint16_t result[kN][kN];
-  for (int row = 0; row < kN; ++row) {
-    for (int column = 0; column < kN; ++column) {
-      const uint32_t word = WordC(inst, PlaceOf(row, column, wave.wave_size), wave);
-      const float c = SignedC(inst, FloatElement(kType, (word >> (constant ? 0 : shift)) & 0xffffu));
-      const float sum = Sum<kType>(inst, row, column, c, wave);
-      result[row][column] = kType == Elem::kF16 ? HalfFromFloat(sum) : LaneMath<true>::BF16FromF32(sum).bits;
-    }
-  }
-  for (int row = 0; row < kN; ++row) {
-    for (int column = 0; column < kN; ++column) {
-      const Place place = PlaceOf(row, column, wave.wave_size);
-      uint32_t& word = wave.Vgpr(inst.dst[0].reg + place.reg)[place.lane];
-      word = (word & ~(0xffffu << shift)) | uint32_t{result[row][column]} << shift;
-    }
-  }
-  return ExecResult::kNext;
+  const int c_shift = inst.src[2].kind == Operand::Kind::kVgpr ? shift : 0;
+  return WmmaFloat<kType>(
+      inst, wave, [c_shift](uint32_t word) { return FloatElement(kType, (word >> c_shift) & 0xffffu); },
+      [shift](uint32_t* word, float v) {
+        const uint32_t half = kType == Elem::kF16 ? HalfFromFloat(v) : LaneMath<true>::BF16FromF32(v).bits;
+        *word = (*word & ~(0xffffu << shift)) | half << shift;
+      });
 }
 
 // NEG[0] and NEG[1] say that A and B are signed; CLAMP saturates the exact sum.

@@ -4,7 +4,7 @@
 // instruction at a time through FindVectorExec, as the program cache does.
 
 #include <cstdint>
-#include <cstring>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -64,6 +64,13 @@ class Machine {
   }
   uint64_t Reg64(int reg, int lane) { return Reg(reg, lane) | uint64_t{Reg(reg + 1, lane)} << 32; }
 
+  // Decodes and executes RDNA3 machine code; empty on success.
+  std::string Run(std::vector<uint8_t> bytes) {
+    const absl::StatusOr<Inst> inst = Decode(Isa::kRdna3, bytes.data(), bytes.size());
+    if (!inst.ok()) return inst.status().ToString();
+    return Execute(*inst);
+  }
+
   // Empty on success, else the refusal.
   std::string Execute(const Inst& inst) {
     const ExecFn fn = FindVectorExec(inst);
@@ -75,14 +82,12 @@ class Machine {
   std::vector<uint32_t> storage_;
 };
 
-inline Inst Make(Opcode op, Encoding enc, std::vector<Operand> dst, std::vector<Operand> src) {
+inline Inst Make(Opcode op, Encoding enc, std::initializer_list<Operand> dst, std::initializer_list<Operand> src) {
   Inst inst;
   inst.op = op;
   inst.enc = enc;
-  inst.n_dst = static_cast<uint8_t>(dst.size());
-  inst.n_src = static_cast<uint8_t>(src.size());
-  for (size_t i = 0; i < dst.size(); ++i) inst.dst[i] = dst[i];
-  for (size_t i = 0; i < src.size(); ++i) inst.src[i] = src[i];
+  for (const Operand& o : dst) inst.dst[inst.n_dst++ & 1] = o;
+  for (const Operand& o : src) inst.src[inst.n_src++ % 6] = o;
   inst.op_sel_hi = enc == Encoding::VOP3P ? 7 : 0;
   return inst;
 }
