@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/mockgpu/packets/fuzz_host.h"
+#include "mockgpu/amd/cp/pm4_queue.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  understudy::mockgpu::amd::FuzzHost().Run<understudy::mockgpu::amd::Pm4Queue>(data, size, 4);
+  return 0;
+}
