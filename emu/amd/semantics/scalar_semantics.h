@@ -77,7 +77,8 @@ template <int kShift, class B> void SLshlAddU32(B& b) {
 // --- Minimum and maximum: SCC says that the first operand was chosen ------------------------------------
 
 template <class B> void SMinI32(B& b) {
-  const auto x = b.SrcU32(0), y = b.SrcU32(1), first = b.SLt(x, y);
+  const auto x = b.SrcU32(0), y = b.SrcU32(1);
+  const auto first = b.SLt(x, y);
   b.DstU32(b.Select(first, x, y));
   b.SetScc(first);
 }
