@@ -11,6 +11,7 @@
 #include "src/codegen/stages.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/spec.h"
 
 namespace understudy {
 namespace {
@@ -60,6 +61,7 @@ void Describe(const UOpRef& kernel, LinearKernel* out) {
 
 absl::StatusOr<LinearKernel> Lower(const UOpRef& kernel, const Target& target, const ChoiceList* choices, const StageObserver& observer) {
   US_RETURN_IF_ERROR(CheckKernel(kernel));
+  US_RETURN_IF_ERROR(uop::CheckSpec(kernel, uop::Stage::kKernel));
   LinearKernel out;
   if (const auto* arg = std::get_if<KernelArg>(&kernel->arg())) out.name = arg->name;
   if (out.name.empty()) out.name = "kernel";
@@ -77,6 +79,7 @@ absl::StatusOr<LinearKernel> Lower(const UOpRef& kernel, const Target& target, c
   stage("simplify", SimplifyIndices(graph));
   US_ASSIGN_OR_RETURN(UOpRef grouped, LowerGroups(graph, target));
   stage("group", std::move(grouped));
+  US_RETURN_IF_ERROR(uop::CheckSpec(graph, uop::Stage::kExpanded));
   stage("reduce", LowerReduces(graph));
   stage("coalesce", CoalesceMemory(graph, target));
   Dimensions dims;
@@ -84,8 +87,10 @@ absl::StatusOr<LinearKernel> Lower(const UOpRef& kernel, const Target& target, c
   stage("dimensions", std::move(placed));
   stage("index", LowerIndices(graph));
   stage("decompose", Decompose(graph, target));
+  US_RETURN_IF_ERROR(uop::CheckSpec(graph, uop::Stage::kDecomposed));
   US_ASSIGN_OR_RETURN(out.ops, Linearize(graph));
-  if (observer) observer("linearize", uop::Sink(out.ops, out.name));
+  stage("linearize", uop::Sink(out.ops, out.name));
+  US_RETURN_IF_ERROR(uop::CheckSpec(graph, uop::Stage::kLinear));
   out.global = dims.global;
   out.local = dims.local;
   for (const UOpRef& n : out.ops) {

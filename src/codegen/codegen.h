@@ -23,10 +23,11 @@ struct KernelParam {
   bool read = false, written = false;
 };
 
-// `ops` executes from first to last: a RANGE opens a loop that the END naming it closes; the value of a node is that
-// of its latest execution, so a node may occur once in each of several loops. Values are bool, integers, f32 and f64
-// (f16 only in LOAD, STORE and CAST, where the target has it); EXP2, LOG2, SIN, FLOORDIV, FLOORMOD and REDUCE are gone,
-// divisors are never zero, shift amounts are below the width, and indices are i32 or i64.
+// `ops` executes from first to last: a RANGE opens a loop that the END naming it closes (the last range of an END
+// first); the value of a node is that of its latest execution, so a node may occur once in each of several loops.
+// Values are bool, integers, f32 and f64 (f16 only in LOAD, STORE and CAST, where the target has it); EXP2, LOG2, SIN,
+// FLOORDIV, FLOORMOD and REDUCE are gone, divisors are never zero, shift amounts are below the width, and indices are
+// i32 or i64.
 struct LinearKernel {
   std::string name;
   std::vector<UOpRef> ops;

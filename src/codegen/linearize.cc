@@ -83,9 +83,9 @@ class Linearizer {
       std::vector<UOpRef>& ops = levels_.back().ops;
       ops.push_back(inner.range);
       ops.insert(ops.end(), inner.ops.begin(), inner.ops.end());
-      // The outermost END stands for the node itself; inner ones close their own range.
-      ops.push_back(i == 1 && end->num_src() == 2 ? end : uop::End(end->src(0), {inner.range}));
     }
+    // Closes all its ranges, the last one first.
+    levels_.back().ops.push_back(end);
     levels_.back().placed.insert(end);
     for (Level& l : aside) levels_.push_back(std::move(l));
     return absl::OkStatus();

@@ -200,6 +200,10 @@ class ReduceLowering {
     for (const UOpRef& m : members) {
       const Op op = m->arg_as<Op>();
       UOpRef value = uop::Substitute(m->src(0), done_);
+      if (loops.empty()) {  // one step
+        done_[m] = uop::Binary(op, Identity(op, m->dtype()), value);
+        continue;
+      }
       const UOpRef name = Accumulator(m);
       const UOpRef reg = name == nullptr ? NewRegister(m->dtype()) : name->src(0)->src(0);
       const UOpRef zero = uop::IndexConst(0);
@@ -212,6 +216,7 @@ class ReduceLowering {
       stores.push_back(uop::Store(inside, value, loops));
       registers.push_back(reg);
     }
+    if (loops.empty()) return;
     const UOpRef end = uop::End(stores.size() == 1 ? stores[0] : uop::Sink(stores), loops);
     for (size_t i = 0; i < members.size(); ++i) {
       done_[members[i]] = uop::Load(uop::IndexOf(uop::After(registers[i], {end}), uop::IndexConst(0)), members[i]->dtype().lanes);

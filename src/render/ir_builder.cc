@@ -251,13 +251,15 @@ class IrBuilder {
   }
 
   absl::Status CloseLoop(const UOp& n) {
-    if (loops_.empty() || loops_.back().range != n.src(1).get()) return absl::InternalError("an END closes a loop that is not the innermost");
-    const Loop loop = loops_.back();
-    loops_.pop_back();
-    llvm::Value* next = b_.CreateAdd(loop.counter, llvm::ConstantInt::get(loop.counter->getType(), 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
-    loop.counter->addIncoming(next, b_.GetInsertBlock());
-    b_.CreateBr(loop.header);
-    b_.SetInsertPoint(loop.exit);
+    for (size_t i = n.num_src(); i-- > 1;) {
+      if (loops_.empty() || loops_.back().range != n.src(i).get()) return absl::InternalError("an END closes a loop that is not the innermost");
+      const Loop loop = loops_.back();
+      loops_.pop_back();
+      llvm::Value* next = b_.CreateAdd(loop.counter, llvm::ConstantInt::get(loop.counter->getType(), 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+      loop.counter->addIncoming(next, b_.GetInsertBlock());
+      b_.CreateBr(loop.header);
+      b_.SetInsertPoint(loop.exit);
+    }
     return absl::OkStatus();
   }
 
