@@ -235,6 +235,24 @@ TEST_F(StackTest, MistakesAreNamed) {
   EXPECT_NE(std::string(engine_->Data<float>(null).status().message()).find("compiles kernels and runs none"), std::string::npos);
 }
 
+TEST_F(StackTest, AFaultOfOneKernelEndsInAnErrorAndTheEngineGoesOn) {
+  Tensor x = Tensor::FromData(Ramp(64), {64}, "AMD") + 1.0f;
+  ASSERT_TRUE(engine_->Realize(x).ok());
+  // The queue stops while the engine has work behind it: a copy to an address that nobody allocated.
+  const uint32_t word = 1;
+  ASSERT_TRUE(amd_->gpu().CopyIn(0xdead0000, &word, 4).ok());
+  Tensor y = x * 2.0f;
+  const auto failed = engine_->Data<float>(y);
+  ASSERT_EQ(failed.status().code(), absl::StatusCode::kAborted) << failed.status();
+  EXPECT_NE(std::string(failed.status().message()).find("memory fault at 0xdead0"), std::string::npos) << failed.status();
+  ASSERT_TRUE(amd_->Recover().ok());
+  Tensor z = x * 2.0f + 0.0f;
+  const auto a = Ramp(64);
+  const std::vector<float> got = Get(z);
+  ASSERT_EQ(got.size(), 64u);
+  for (int i = 0; i < 64; ++i) ASSERT_EQ(got[i], (a[i] + 1.0f) * 2.0f) << i;
+}
+
 TEST_F(StackTest, ProfilesEveryLaunch) {
   Engine engine(devices_, {.choices = ChoiceList{}, .profile = true});
   Tensor x = Tensor::FromData(Ramp(256), {256}, "AMD").Sum();

@@ -106,7 +106,11 @@ absl::Status AmdGpu::PollEvents(uint32_t timeout_ms) {
     const auto add = [&](bool set, const char* text) {
       if (set) absl::StrAppend(&cause, cause.empty() ? "" : ", ", text);
     };
-    add(fault.not_present, "page not present");
+    // The kernel reports whole pages, and has no bit for alignment.
+    const bool mapped = memory_->Contains(m.va);
+    add(fault.not_present && !mapped, "page not present");
+    add(fault.not_present && mapped, "refused on a page that is present (a misaligned access, or one past the end of its "
+                                     "allocation)");
     add(fault.read_only, "write to a read-only page");
     add(fault.no_execute, "fetch from a page without execute permission");
     add(m.ErrorType != KFD_MEM_ERR_NO_RAS, "memory error (RAS)");

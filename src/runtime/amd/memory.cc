@@ -142,6 +142,11 @@ absl::Status GpuMemory::FreeAll() {
   return status;
 }
 
+bool GpuMemory::Contains(uint64_t va) const {
+  const auto after = live_.upper_bound(va);
+  return after != live_.begin() && va - std::prev(after)->first < std::prev(after)->second.buffer.size;
+}
+
 std::string GpuMemory::Describe(uint64_t va) const {
   if (live_.empty()) return "no allocation exists";
   const auto text = [](const char* relation, uint64_t distance, const std::pair<const uint64_t, Live>& e) {

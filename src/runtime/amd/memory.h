@@ -60,6 +60,7 @@ class GpuMemory {
   int64_t live_buffers() const { return static_cast<int64_t>(live_.size()); }
   uint64_t live_bytes() const { return live_bytes_; }
 
+  bool Contains(uint64_t va) const;
   // "0x40 bytes past the end of 'input' [0x7f.., 4096 bytes]": what a reader of a fault report wants first.
   std::string Describe(uint64_t va) const;
 

@@ -55,8 +55,8 @@ TEST_P(EachVersion, KernelsLieWhereLlvmSaysTheyLie) {
   EXPECT_EQ(object->version(), GetParam());
   EXPECT_EQ(object->isa(), "gfx1100");
   const auto nm = Nm(base + ".nm");
-  const std::vector<std::string> expected = {"add",   "forever", "illegal",  "increment", "load_at",
-                                             "reverse", "scratch", "shape", "store_at"};
+  const std::vector<std::string> expected = {"add",     "atomic_at", "forever", "illegal", "increment",
+                                             "load_at", "reverse",   "scratch", "shape",   "store_at"};
   ASSERT_EQ(object->kernels().size(), expected.size());
   for (const std::string& name : expected) {
     const auto kernel = object->FindKernel(name);

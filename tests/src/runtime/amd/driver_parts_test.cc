@@ -16,6 +16,7 @@
 #include "src/runtime/amd/ring_allocator.h"
 #include "src/runtime/amd/sdma.h"
 #include "src/runtime/amd/topology.h"
+#include "src/runtime/os/host_syscalls.h"
 
 namespace understudy::amd {
 namespace {
@@ -162,6 +163,18 @@ TEST(Open, WithoutAKernelDriverSaysWhatIsMissing) {
   ASSERT_FALSE(gpu.ok());
   EXPECT_EQ(gpu.status().code(), absl::StatusCode::kNotFound);
   EXPECT_NE(std::string(gpu.status().message()).find("open /dev/kfd: No such file or directory"), std::string::npos)
+      << gpu.status();
+}
+
+// USE_HW=1 on a machine without an AMD GPU.
+TEST(Open, OnThisMachineGivesAGpuOrSaysWhy) {
+  os::HostSyscalls host;
+  const auto gpu = AmdGpu::Open(host);
+  struct stat st;
+  if (host.Stat("/dev/kfd", &st) >= 0) GTEST_SKIP() << "there is a /dev/kfd: " << gpu.status();
+  ASSERT_FALSE(gpu.ok());
+  EXPECT_NE(std::string(gpu.status().message()).find("opening AMD GPU 0: open /dev/kfd: No such file or directory (errno 2); "
+                                                     "the AMD device needs the amdgpu kernel driver"), std::string::npos)
       << gpu.status();
 }
 

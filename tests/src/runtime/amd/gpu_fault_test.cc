@@ -102,6 +102,89 @@ TEST_F(GpuFaultTest, IllegalInstruction) {
   ExpectFaultAndRecover(absl::StatusCode::kAborted, {"kernel 'illegal'"});
 }
 
+// Atomics want their natural alignment. The kernel's report has no bit for it, and names the page only.
+TEST_F(GpuFaultTest, MisalignedAtomic) {
+  const GpuBuffer counter = New(4096, {true, false, "counter"});
+  ASSERT_TRUE(gpu_->Launch(Kernel("atomic_at"), {}, {GlobalPointer{counter.va + 6}}).ok());
+  ExpectFaultAndRecover(absl::StatusCode::kAborted, {"kernel 'atomic_at'", "a misaligned access", "0x0 bytes into 'counter'"});
+  ASSERT_TRUE(machine_->LastFault().has_value());
+  EXPECT_EQ(machine_->LastFault()->access.kind, emu::MemoryFaultKind::kMisaligned);
+}
+
+TEST_F(GpuFaultTest, TheMachineAndTheDriverAgreeOnTheFault) {
+  ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{0xdead0000}, Scalar(1u)}).ok());
+  ASSERT_FALSE(gpu_->Synchronize().ok());
+  const auto report = machine_->LastFault();
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->kernel_va, Kernel("store_at").entry_va);
+  EXPECT_EQ(report->access.address & ~uint64_t{0xfff}, gpu_->fault()->address & ~uint64_t{0xfff});
+  EXPECT_NE(report->instruction.find("global_store_b32"), std::string::npos) << report->instruction;
+  ASSERT_TRUE(gpu_->Recover().ok());
+}
+
+// A reset that lost memory: code is loaded again, so that kernels run; the contents of buffers are the caller's.
+class ReportsReset : public os::Syscalls {
+ public:
+  explicit ReportsReset(os::Syscalls& inner) : inner_(inner) {}
+  bool armed = false;
+
+  int Ioctl(int fd, unsigned long request, void* arg) override {
+    const int rc = inner_.Ioctl(fd, request, arg);
+    if (armed && rc == 0 && request == AMDKFD_IOC_WAIT_EVENTS) {
+      auto* args = static_cast<kfd_ioctl_wait_events_args*>(arg);
+      auto* events = reinterpret_cast<kfd_event_data*>(args->events_ptr);
+      events[2].hw_exception_data = {KFD_HW_EXCEPTION_WHOLE_GPU_RESET, KFD_HW_EXCEPTION_ECC, 1, 1};
+      args->wait_result = KFD_IOC_WAIT_RESULT_COMPLETE;
+      armed = false;
+    }
+    return rc;
+  }
+  int Open(const std::string& path, int flags) override { return inner_.Open(path, flags); }
+  int Close(int fd) override { return inner_.Close(fd); }
+  absl::StatusOr<void*> Mmap(void* a, size_t n, int p, int f, int fd, int64_t o) override { return inner_.Mmap(a, n, p, f, fd, o); }
+  int Munmap(void* a, size_t n) override { return inner_.Munmap(a, n); }
+  int64_t Pread(int fd, void* b, size_t n, int64_t o) override { return inner_.Pread(fd, b, n, o); }
+  int64_t Read(int fd, void* b, size_t n) override { return inner_.Read(fd, b, n); }
+  int ReadDir(const std::string& p, std::vector<os::DirEntry>* out) override { return inner_.ReadDir(p, out); }
+  int Stat(const std::string& p, struct stat* out) override { return inner_.Stat(p, out); }
+  int64_t Readlink(const std::string& p, char* b, size_t n) override { return inner_.Readlink(p, b, n); }
+  void Pause() override {
+    if (!armed) inner_.Pause();  // the machine stands still until the reset has been seen
+  }
+  uint64_t MonotonicNanos() override { return inner_.MonotonicNanos(); }
+
+ private:
+  os::Syscalls& inner_;
+};
+
+TEST(GpuReset, LostMemoryIsSaidAndCodeIsLoadedAgain) {
+  const auto machine = NewMachine();
+  ReportsReset sys(*machine);
+  auto gpu = AmdGpu::Open(sys);
+  ASSERT_TRUE(gpu.ok()) << gpu.status();
+  const auto code = (*gpu)->Load(BasicKernels());
+  ASSERT_TRUE(code.ok()) << code.status();
+  const auto kernel = (*code)->Kernel("increment");
+  const auto buffer = (*gpu)->Allocate(128);
+  ASSERT_TRUE(kernel.ok() && buffer.ok());
+  const std::vector<uint32_t> zero(32, 0);
+  ASSERT_TRUE((*gpu)->CopyIn(buffer->va, zero.data(), 128).ok());
+  sys.armed = true;
+  ASSERT_TRUE((*gpu)->Launch(*kernel, {{1, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{buffer->va}, Scalar(32u)}).ok());
+  const absl::Status s = (*gpu)->Synchronize();
+  EXPECT_NE(std::string(s.message()).find("uncorrectable memory error, whole GPU reset, memory contents lost"), std::string::npos) << s;
+  ASSERT_TRUE((*gpu)->fault().has_value());
+  EXPECT_TRUE((*gpu)->fault()->memory_lost);
+  const int64_t before = (*gpu)->stats().bytes_in;
+  ASSERT_TRUE((*gpu)->Recover().ok());
+  EXPECT_EQ((*gpu)->stats().bytes_in - before, static_cast<int64_t>((*code)->object().image_size()));
+  ASSERT_TRUE((*gpu)->CopyIn(buffer->va, zero.data(), 128).ok());
+  ASSERT_TRUE((*gpu)->Launch(*kernel, {{1, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{buffer->va}, Scalar(32u)}).ok());
+  std::vector<uint32_t> out(32);
+  ASSERT_TRUE((*gpu)->CopyOut(out.data(), buffer->va, 128).ok());
+  EXPECT_EQ(out, std::vector<uint32_t>(32, 1));
+}
+
 TEST_F(GpuFaultTest, CopyToUnmappedMemory) {
   const uint32_t word = 5;
   ASSERT_TRUE(gpu_->CopyIn(0xdead0000, &word, 4).ok());

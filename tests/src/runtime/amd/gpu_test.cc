@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "tests/src/runtime/amd/mock_machine.h"
@@ -295,6 +296,38 @@ TEST_F(GpuTest, MoreMemoryThanExistsIsRefusedAndTheDeviceGoesOn) {
   EXPECT_EQ(gpu_->Allocate(0).status().code(), absl::StatusCode::kInvalidArgument);
   const GpuBuffer p = Upload(std::vector<uint32_t>(32, 1));
   EXPECT_EQ(Download<uint32_t>(p, 32), std::vector<uint32_t>(32, 1));
+}
+
+// Property: threads that share a GPU see it as their own.
+TEST_F(GpuTest, SeveralThreadsShareTheGpu) {
+  GpuOptions options;
+  options.compute_ring_bytes = options.sdma_ring_bytes = 4096;
+  Open(options);
+  const LoadedKernel increment = Kernel("increment");
+  std::vector<std::thread> threads;
+  std::vector<std::string> errors(4);
+  for (uint32_t id = 0; id < 4; ++id) {
+    threads.emplace_back([&, id] {
+      const auto work = [&]() -> absl::Status {
+        for (uint32_t round = 0; round < 30; ++round) {
+          US_ASSIGN_OR_RETURN(const GpuBuffer p, gpu_->Allocate(4096));
+          const std::vector<uint32_t> in(64, id * 1000 + round);
+          US_RETURN_IF_ERROR(gpu_->CopyIn(p.va, in.data(), 256));
+          for (int i = 0; i < 5; ++i) {
+            US_RETURN_IF_ERROR(gpu_->Launch(increment, {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{p.va}, Scalar(64u)}));
+          }
+          std::vector<uint32_t> out(64);
+          US_RETURN_IF_ERROR(gpu_->CopyOut(out.data(), p.va, 256));
+          if (out != std::vector<uint32_t>(64, in[0] + 5)) return absl::DataLossError(absl::StrCat("round ", round));
+          US_RETURN_IF_ERROR(gpu_->Free(p));
+        }
+        return absl::OkStatus();
+      };
+      errors[id] = std::string(work().message());
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  for (const std::string& e : errors) EXPECT_EQ(e, "");
 }
 
 TEST_F(GpuTest, LaunchesThatTheHardwareCannotDoAreRefused) {

@@ -56,6 +56,9 @@ __kernel void store_at(__global uint32* p, uint32 value) {
 __kernel void load_at(__global const uint32* p, __global uint32* out) {
   if (GID == 0) *out = *p;
 }
+__kernel void atomic_at(__global uint32* p) {
+  __scoped_atomic_fetch_add(p, 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
 __kernel void illegal(__global uint32* out) {
   __asm__ volatile(".long 0xfe000000\n.long 0xfe000000");
   out[0] = 1;
