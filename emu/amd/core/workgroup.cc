@@ -31,6 +31,9 @@ std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Op
   if (num_vgprs > kMaxVgprs) {
     return absl::StrFormat("COMPUTE_PGM_RSRC1.VGPRS asks for %d registers, expected at most %d", num_vgprs, kMaxVgprs);
   }
+  // COMPUTE_PGM_RSRC3 on GFX11: SHARED_VGPR_COUNT 3:0, INST_PREF_SIZE 9:4, TRAP_ON_START 10, TRAP_ON_END 11.
+  if (Bits(regs.rsrc3, 3, 0) != 0) return "COMPUTE_PGM_RSRC3.SHARED_VGPR_COUNT is not 0: shared VGPRs are not modelled";
+  if (Bits(regs.rsrc3, 11, 10) != 0) return "COMPUTE_PGM_RSRC3 asks for a trap at start or end, and there is no handler";
   lds_bytes = Bits(regs.rsrc2, 23, 15) * kLdsGranule;
   if (lds_bytes > options.max_lds_bytes) {
     return absl::StrFormat("COMPUTE_PGM_RSRC2.LDS_SIZE asks for %d bytes, expected at most %d", lds_bytes,

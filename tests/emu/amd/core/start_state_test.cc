@@ -133,6 +133,28 @@ TEST_P(StartState, ModeComesFromRsrc1) {
   EXPECT_EQ(runner.Buffer(out)[0], 0xa5u | 1u << 8 | 1u << 9 | 1u << 23);
 }
 
+// TTMP8-10 hold the workgroup ids and TTMP11 the wave's number, for trap handlers and debuggers (ROCm debugger API).
+TEST_P(StartState, TrapTemporariesNameTheWave) {
+  const int wave_size = GetParam();
+  KernelRunner runner(wave_size);
+  const int out = runner.AddBuffer(8);
+  runner.regs.num_thread[0] = 2 * static_cast<uint32_t>(wave_size);
+  runner.regs.start[0] = 4, runner.regs.start[1] = 5, runner.regs.start[2] = 6;
+  runner.regs.dim[0] = 5, runner.regs.dim[1] = 6, runner.regs.dim[2] = 7;
+  runner.Program(R"(
+    s_and_b32 s4, ttmp11, 63
+    s_lshl_b32 s5, s4, 4
+    v_mov_b32 v1, s5
+    v_mov_b32 v2, ttmp8
+    v_mov_b32 v3, ttmp9
+    v_mov_b32 v4, ttmp10
+    v_mov_b32 v5, s4
+    global_store_b128 v1, v[2:5], s[0:1]
+    s_endpgm)");
+  runner.Run();
+  EXPECT_EQ(runner.Buffer(out), (std::vector<uint32_t>{4, 5, 6, 0, 4, 5, 6, 1}));
+}
+
 INSTANTIATE_TEST_SUITE_P(WaveSizes, StartState, testing::Values(32, 64));
 
 // Counts the work-items of each workgroup.
@@ -212,6 +234,10 @@ TEST(DispatchGrid, ImpossibleRegistersAreRefusedByName) {
             "bad dispatch: COMPUTE_PGM_RSRC2.LDS_SIZE asks for 66048 bytes, expected at most 65536");
   EXPECT_EQ(message([](KernelRunner& r) { r.regs.rsrc1 |= 0x3f; }),
             "bad dispatch: COMPUTE_PGM_RSRC1.VGPRS asks for 512 registers, expected at most 256");
+  EXPECT_EQ(message([](KernelRunner& r) { r.regs.rsrc3 = 1; }),
+            "bad dispatch: COMPUTE_PGM_RSRC3.SHARED_VGPR_COUNT is not 0: shared VGPRs are not modelled");
+  EXPECT_EQ(message([](KernelRunner& r) { r.regs.rsrc3 = 1u << 10; }),
+            "bad dispatch: COMPUTE_PGM_RSRC3 asks for a trap at start or end, and there is no handler");
   EXPECT_EQ(message([](KernelRunner& r) { r.regs.pgm_addr += 4; }),
             "bad dispatch: program address 0x10004 is not a multiple of 256");
   EXPECT_EQ(message([](KernelRunner& r) {
