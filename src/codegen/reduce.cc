@@ -103,10 +103,16 @@ namespace {
 // Whether every order of the steps gives the same bits (up to the payload of a NaN).
 bool AnyOrder(Op op, DType t) { return op == Op::kMax || op == Op::kMin || !t.IsFloat(); }
 
+// Vectors have powers of two lanes: LLVM's AMDGPU backend cannot select others (five halves widened, for one).
+bool FitsVector(const UOpRef& unrolled) {
+  const int64_t n = RangeEnd(unrolled);
+  return (n & (n - 1)) == 0;
+}
+
 // acc op value(step 0) op value(step 1) ..., the last unrolled range turning fastest.
 UOpRef Chain(Op op, UOpRef acc, const UOpRef& value, const std::vector<UOpRef>& unrolled) {
   if (unrolled.empty()) return uop::Binary(op, acc, value);
-  if (unrolled.size() == 1 && value->dtype().lanes == 1) {
+  if (unrolled.size() == 1 && value->dtype().lanes == 1 && FitsVector(unrolled[0])) {
     const UOpRef steps = VectorAlong(value, unrolled[0]);
     for (int64_t i = 0; i < RangeEnd(unrolled[0]); ++i) acc = uop::Binary(op, acc, uop::Gep(steps, i));
     return acc;
@@ -171,7 +177,7 @@ class ReduceLowering {
       UOpRef lowered;
       if (loops.empty()) {
         lowered = Chain(op, Identity(op, outermost->dtype()), outermost->src(0), unrolled);
-      } else if (AnyOrder(op, outermost->dtype()) && unrolled.size() == 1 && outermost->dtype().lanes == 1) {
+      } else if (AnyOrder(op, outermost->dtype()) && unrolled.size() == 1 && outermost->dtype().lanes == 1 && FitsVector(unrolled[0])) {
         // One accumulator a lane, folded after the loop.
         const UOpRef lanes = uop::Reduce(op, VectorAlong(outermost->src(0), unrolled[0]), loops);
         lowered = uop::Gep(lanes, 0);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/ConstantRange.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
@@ -435,6 +436,12 @@ class IrBuilder {
     if (to.IsBool()) {
       llvm::Constant* zero = llvm::Constant::getNullValue(x->getType());
       return from.IsFloat() ? b_.CreateFCmpUNE(x, zero) : b_.CreateICmpNE(x, zero);
+    }
+    // LLVM selects f16(a * b) of f32 as V_FMA_MIXLO_F16 a, b, +0, which turns a product of -0 into +0. An empty
+    // piece of assembly, which costs no instruction, keeps the two apart.
+    if (amdgcn_ && from.scalar == Scalar::kFloat32 && to.scalar == Scalar::kFloat16) {
+      auto* keep = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
+      x = b_.CreateCall(llvm::InlineAsm::get(keep, "", "=v,0", /*hasSideEffects=*/false), {x});
     }
     if (from.IsFloat() && to.IsFloat()) return b_.CreateFPCast(x, type);
     if (from.IsFloat()) {
