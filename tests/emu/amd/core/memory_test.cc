@@ -362,6 +362,47 @@ TEST(VectorMemory, Atomics) {
   }
 }
 
+// One flat instruction whose lanes go to memory, to LDS and to private memory.
+TEST(VectorMemory, FlatLanesMayGoToDifferentMemories) {
+  KernelRunner runner;
+  const int data = runner.AddBuffer(kLanes), out = runner.AddBuffer(2 * kLanes);
+  runner.ReserveScratch(64, 1);
+  runner.regs.rsrc2 |= kLds4K;
+  // Lane l: 0 mod 3 memory, 1 mod 3 LDS word l, 2 mod 3 private word 3. Store 100 + l, add l, load it back.
+  runner.Program(R"(
+    v_lshlrev_b32 v1, 2, v0
+    v_mul_hi_u32 v2, 0x55555556, v0
+    v_mul_u32_u24 v2, 3, v2
+    v_sub_nc_u32 v2, v0, v2              ; lane mod 3
+    v_add_co_u32 v10, vcc_lo, s0, v1
+    v_add_co_ci_u32 v11, vcc_lo, s1, 0, vcc_lo
+    s_mov_b64 s[8:9], src_shared_base
+    s_mov_b64 s[10:11], src_private_base
+    v_cmp_eq_u32 vcc_lo, 1, v2
+    v_cndmask_b32 v10, v10, v1, vcc_lo
+    v_mov_b32 v4, s9
+    v_cndmask_b32 v11, v11, v4, vcc_lo
+    v_cmp_eq_u32 vcc_lo, 2, v2
+    v_mov_b32 v5, 12
+    v_cndmask_b32 v10, v10, v5, vcc_lo
+    v_mov_b32 v4, s11
+    v_cndmask_b32 v11, v11, v4, vcc_lo
+    v_add_nc_u32 v6, 0x64, v0
+    flat_store_b32 v[10:11], v6
+    flat_atomic_add_u32 v7, v[10:11], v0 glc
+    flat_load_b32 v8, v[10:11]
+    s_waitcnt vmcnt(0) lgkmcnt(0)
+    v_lshlrev_b32 v1, 3, v0
+    global_store_b64 v1, v[7:8], s[2:3]
+    s_endpgm)");
+  runner.Run();
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    EXPECT_EQ(runner.Buffer(out)[2 * lane], 100 + lane);
+    EXPECT_EQ(runner.Buffer(out)[2 * lane + 1], 100 + 2 * lane);
+    EXPECT_EQ(runner.Buffer(data)[lane], lane % 3 == 0 ? 100 + 2 * lane : 0) << "memory is touched by its own lanes only";
+  }
+}
+
 // Bounds of a buffer descriptor, by OOB_SELECT.
 TEST(VectorMemory, BufferRangeChecks) {
   struct Case {

@@ -219,5 +219,34 @@ TEST(Schedule, RewrittenCodeIsDecodedAnew) {
   }
 }
 
+// Two dispatches that run in turns, from different address spaces, through one cache.
+TEST(Schedule, DispatchesShareACacheInTurns) {
+  ProgramCache cache(Isa::kRdna3);
+  KernelRunner runners[2];
+  std::unique_ptr<Dispatch> dispatches[2];
+  for (int i = 0; i < 2; ++i) {
+    KernelRunner& runner = runners[i];
+    runner.AddBuffer(1);
+    runner.options.program_cache = &cache;
+    runner.regs.num_thread[0] = 1;
+    runner.Program(std::string("s_movk_i32 s4, 100\nv_mov_b32 v1, 0\nv_mov_b32 v2, ") + (i == 0 ? "1" : "3") + R"(
+    loop:
+      global_atomic_add_u32 v1, v2, s[0:1]
+      s_sub_u32 s4, s4, 1
+      s_cmp_lg_u32 s4, 0
+      s_cbranch_scc1 loop
+      s_endpgm)");
+    dispatches[i] = runner.Start();
+  }
+  for (int turn = 0; dispatches[0]->state() == Dispatch::State::kRunning || dispatches[1]->state() == Dispatch::State::kRunning;
+       ++turn) {
+    dispatches[turn % 2]->Step(7);
+  }
+  EXPECT_EQ(dispatches[0]->state(), Dispatch::State::kDone) << dispatches[0]->fault().message;
+  EXPECT_EQ(dispatches[1]->state(), Dispatch::State::kDone) << dispatches[1]->fault().message;
+  EXPECT_EQ(runners[0].Buffer(0)[0], 100u);
+  EXPECT_EQ(runners[1].Buffer(0)[0], 300u);
+}
+
 }  // namespace
 }  // namespace understudy::emu::amd
