@@ -2,6 +2,7 @@
 #include "emu/amd/disasm/disasm.h"
 
 #include <cstring>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -264,7 +265,7 @@ std::string ScalarText(const Inst& inst, const TextOptions& options) {
   }
   for (int i = 0; i < NamedSources(inst); ++i) {
     Operand o = inst.src[i];
-    if (o.bits == 16) o.bits = 32, o.type = DataType::B32;  // a scalar literal is a whole word
+    if (o.bits == 16 && o.type != DataType::F16) o.bits = 32, o.type = DataType::B32;  // integers read a whole word
     w.Operand(IsFmaConstant(inst, i) ? Hex(inst.lit32) : OperandText(o, options));
   }
   return w.Take();
@@ -322,6 +323,18 @@ std::string FlatText(const Inst& inst, const TextOptions& options) {
   return w.Take();
 }
 
+constexpr uint8_t kFormat8Unorm = 1;  // the default, which the text leaves out
+
+std::string FormatText(uint8_t format) {
+  static constexpr const char* kNames[] = {
+#define AMD_BUFFER_FORMAT(number, name) #name,
+#include "emu/amd/isa/buffer_formats.inc"
+#undef AMD_BUFFER_FORMAT
+  };
+  if (format >= std::size(kNames)) return absl::StrCat("format:", format);
+  return absl::StrCat("format:[BUF_FMT_", kNames[format], "]");
+}
+
 std::string BufferText(const Inst& inst, const TextOptions& options) {
   Writer w(Mnemonic(inst));
   if (inst.n_src == 0) return w.Take();
@@ -330,7 +343,7 @@ std::string BufferText(const Inst& inst, const TextOptions& options) {
   w.Operand(OperandText(inst.src[0], options));
   w.Operand(OperandText(inst.src[1], options));
   w.Operand(OperandText(inst.src[2], options));
-  if (inst.enc == Encoding::MTBUF) w.Modifier(absl::StrCat("format:", inst.format));
+  if (inst.enc == Encoding::MTBUF && inst.format != kFormat8Unorm) w.Modifier(FormatText(inst.format));
   w.Flag(inst.idxen, "idxen");
   w.Flag(inst.offen, "offen");
   if (inst.offset) w.Modifier(absl::StrCat("offset:", inst.offset));
@@ -362,7 +375,7 @@ std::string ImageText(const Inst& inst, const TextOptions& options) {
   if (inst.src[2].kind != Operand::Kind::kNone) w.Operand(OperandText(inst.src[2], options));
   if (!bvh) {
     static constexpr const char* kDims[] = {"1D", "2D", "3D", "CUBE", "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"};
-    w.Modifier(absl::StrFormat("dmask:0x%x", inst.dmask));
+    if (inst.dmask) w.Modifier(absl::StrFormat("dmask:0x%x", inst.dmask));
     w.Modifier(absl::StrCat("dim:SQ_RSRC_IMG_", kDims[inst.dim]));
     w.Flag(inst.unorm, "unorm");
     w.Flag(inst.glc, "glc");

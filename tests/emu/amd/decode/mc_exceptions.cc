@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "emu/amd/disasm/disasm.h"
+
 namespace understudy::emu::amd {
 namespace {
 
@@ -90,7 +92,76 @@ const McException kExceptions[] = {
      [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::VINTERP; }},
 };
 
+bool Is16BitForm(const Disagreement& d) {
+  for (const Operand& o : d.ours->src) {
+    if (o.bits == 16) return true;
+  }
+  return d.ours->dst[0].bits == 16;
+}
+
+const McException kTextExceptions[] = {
+    {"image resource of four registers", "We print the four registers that r128 says; MC prints eight.",
+     [](const Disagreement& d) { return d.ours->enc == Encoding::MIMG && d.ours->r128; }},
+    {"data of a store or atomic with tfe", "What is stored has no fault word; MC prints one more data register.",
+     [](const Disagreement& d) {
+       return (d.ours->enc == Encoding::MUBUF || d.ours->enc == Encoding::MIMG) && d.ours->tfe &&
+              d.ours->src[3].kind != Operand::Kind::kNone;
+     }},
+    {"16-bit operands in VOP3 with unused bits set",
+     "Where op_sel or src2 bits beyond the operands are set, MC falls back to its table without register halves.",
+     [](const Disagreement& d) {
+       return d.ours->enc == Encoding::VOP3 && Is16BitForm(d) &&
+              ((d.words[0] & 0x7800) != 0 || (d.words[1] & 0x07fc0000) != 0);
+     }},
+    {"halves of VINTERP", "MC prints the raw op_sel bits, and a VGPR where bit 8 of a source is clear.",
+     [](const Disagreement& d) { return d.ours->enc == Encoding::VINTERP; }},
+    {"mixed FMAs", "MC prints a literal's low half even for f32 sources, and misreads the DPP control.",
+     [](const Disagreement& d) { return NameHas(d, "V_FMA_MIX"); }},
+    {"DS_SWIZZLE_B32", "MC spells the pattern out; we print the offset that encodes it.",
+     [](const Disagreement& d) { return d.ours->op == Opcode::DS_SWIZZLE_B32; }},
+    {"image atomic with a dmask that selects no type",
+     "An image atomic works on one or two dwords (a compare-and-swap on two or four); for other masks MC prints its first "
+     "variant.",
+     [](const Disagreement& d) {
+       if (!NameHas(d, "IMAGE_ATOMIC_")) return false;
+       int n = __builtin_popcount(d.ours->dmask);
+       return d.ours->op == Opcode::IMAGE_ATOMIC_CMPSWAP ? n != 2 && n != 4 : n != 1 && n != 2;
+     }},
+    {"image register counts that MC lacks",
+     "MC defines the counts that its compiler uses and prints its first variant for the others: multi-sample and mip "
+     "forms, 16-bit data, some address lists. The modifiers must agree all the same.",
+     [](const Disagreement& d) {
+       if (d.ours->enc != Encoding::MIMG) return false;
+       std::string ours = Text(*d.ours);
+       size_t our_dim = ours.find(" dim:"), mc_dim = d.mc.text.find(" dim:");
+       bool rare = d.ours->dim >= 6 || d.ours->d16 || d.ours->nsa;
+       return rare && our_dim != std::string::npos && mc_dim != std::string::npos &&
+              ours.substr(our_dim) == d.mc.text.substr(mc_dim);
+     }},
+    {"scalar f16 constants", "MC gives gfx1150's scalar f16 instructions integer or 32-bit operands and prints bit patterns.",
+     [](const Disagreement& d) {
+       return (d.ours->enc == Encoding::SOP1 || d.ours->enc == Encoding::SOPC) && d.ours->src[0].type == DataType::F16;
+     }},
+    {"1/(2*pi) as a matrix", "MC prints the inline constant of a WMMA accumulator with the digits of a double.",
+     [](const Disagreement& d) { return NameHas(d, "V_WMMA_") && Has(d.mc.text, "0.15915494309189532"); }},
+    {"S_VERSION", "MC has names for code versions; we print the number.",
+     [](const Disagreement& d) { return d.ours->op == Opcode::S_VERSION; }},
+};
+
 }  // namespace
+
+const std::vector<McException>& McTextExceptions() {
+  static const auto* const rows = new std::vector<McException>(std::begin(kTextExceptions), std::end(kTextExceptions));
+  return *rows;
+}
+
+int FindTextException(const Disagreement& d) {
+  const auto& rows = McTextExceptions();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].covers(d)) return static_cast<int>(i);
+  }
+  return -1;
+}
 
 const std::vector<McException>& McExceptions() {
   static const auto* const rows = new std::vector<McException>(std::begin(kExceptions), std::end(kExceptions));

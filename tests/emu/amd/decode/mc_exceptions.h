@@ -26,7 +26,12 @@ struct McException {
 
 const std::vector<McException>& McExceptions();
 
-// The first row that covers the disagreement, or -1.
+// The same for instructions that both accept under one name and length, but write differently.
+const std::vector<McException>& McTextExceptions();
+
+// The first row of McExceptions (McTextExceptions) that covers the disagreement, or -1.
+int FindTextException(const Disagreement& d);
+
 int FindException(const Disagreement& d);
 
 }  // namespace understudy::emu::amd

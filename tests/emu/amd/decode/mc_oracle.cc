@@ -41,7 +41,9 @@ McInst McDisassembler::Disassemble(const uint8_t* bytes, size_t n) const {
   out.size = LLVMDisasmInstruction(context_, window, sizeof(window), 0, text, sizeof(text));
   if (out.size == 0) return out;
   const char* begin = text + std::strspn(text, " \t");
-  out.text = begin;
+  for (const char* c = begin; *c != 0; ++c) {
+    if (*c != ' ' || c[1] != ' ') out.text += *c;  // some image instructions have two blanks after the mnemonic
+  }
   out.mnemonic.assign(begin, std::strcspn(begin, " \t\n"));
   out.doubtful = out.text.find("/*") != std::string::npos || out.text.find("Warning:") != std::string::npos ||
                  out.size > n;
