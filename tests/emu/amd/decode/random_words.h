@@ -100,6 +100,7 @@ void Tame(const decode::Row& row, Rng& rng, uint32_t* w) {
     case Encoding::GLOBAL:
     case Encoding::SCRATCH:
       SetBits(&w[1], 22, 16, row.enc != Encoding::FLAT && rng() % 2 ? 8 : kRegNull);
+      if (row.enc == Encoding::GLOBAL && rng() % 16 == 0) SetBits(&w[1], 22, 16, kRegExecLo);
       if (row.enc != Encoding::SCRATCH) SetBits(&w[1], 23, 23, 0);
       break;
     case Encoding::MUBUF:
