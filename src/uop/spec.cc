@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <map>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -187,6 +188,7 @@ absl::Status Refuse(Stage stage, const UOp& n, const std::string& why) {
 absl::Status CheckOrder(const UOpRef& root) {
   std::map<const UOp*, int> seen;  // executions so far
   std::vector<const UOp*> open;
+  std::set<std::pair<const UOp*, const UOp*>> closed;  // (body, range)
   for (const UOpRef& ref : root->src()) {
     const UOp& n = *ref;
     const bool is_end = n.op() == Op::kEnd;
@@ -195,6 +197,8 @@ absl::Status CheckOrder(const UOpRef& root) {
       if (seen.count(s) != 0) continue;
       // An END around several STOREs names them through a SINK that is not executed.
       if (s->op() == Op::kSink && AllSources(*s, 0, [&](const UOp& e) { return seen.count(&e) != 0; })) continue;
+      // An END of several loops is listed as one END a loop.
+      if (s->op() == Op::kEnd && AllSources(*s, 1, [&](const UOp& r) { return closed.count({s->src(0).get(), &r}) != 0; })) continue;
       return Refuse(Stage::kLinear, n, absl::StrCat("its source ", NodeText(*s), " does not come before it"));
     }
     if (n.op() == Op::kRange || n.op() == Op::kIf) open.push_back(&n);
@@ -205,6 +209,7 @@ absl::Status CheckOrder(const UOpRef& root) {
           return Refuse(Stage::kLinear, n, absl::StrCat("closes ", NodeText(*n.src(i)), ", but open is ", open.empty() ? "nothing" : NodeText(*open.back())));
         }
         open.pop_back();
+        if (is_end) closed.emplace(n.src(0).get(), n.src(i).get());
       }
     }
     ++seen[&n];
