@@ -162,7 +162,7 @@ std::vector<SpecRule> DecomposedRules() {
   rules.push_back({"range", OpSetOf({Op::kRange}), "of a machine type, to a constant",
                    [=](const UOp& n) { return no_index(n) && n.src(0)->IsConst(); }});
   rules.push_back({"end", OpSetOf({Op::kEnd}), "(effect, RANGEs...)",
-                   [](const UOp& n) { return n.num_src() > 1 && HasEffect(n.src(0)->op()) && AllSources(n, 1, IsRange); }});
+                   [](const UOp& n) { return n.num_src() > 0 && HasEffect(n.src(0)->op()) && AllSources(n, 1, IsRange); }});
   return rules;
 }
 
