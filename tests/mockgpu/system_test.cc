@@ -316,6 +316,7 @@ TEST(System, TwoThreadsDriveTwoQueues) {
   other.join();
   EXPECT_TRUE(lanes[0].ok);
   EXPECT_TRUE(lanes[1].ok);
+  EXPECT_EQ(client.kernel->Stats().pm4_packets.at("RELEASE_MEM"), 4000u);
 }
 
 // Threads that allocate, map, unmap and free at once leave nothing behind.
