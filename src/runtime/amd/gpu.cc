@@ -270,6 +270,13 @@ absl::Status AmdGpu::Unload(const LoadedCode* code) {
   return ReapFreed(options_.cache_limit);
 }
 
+absl::StatusOr<ClockReading> AmdGpu::ReadClocks() {
+  std::lock_guard lock(mutex_);
+  if (memory_ == nullptr) return absl::FailedPreconditionError("the AMD GPU is closed");
+  US_ASSIGN_OR_RETURN(const auto c, kfd_->GetClockCounters(node_.gpu_id));
+  return ClockReading{c.gpu_clock_counter, c.cpu_clock_counter};
+}
+
 GpuStats AmdGpu::stats() const {
   std::lock_guard lock(mutex_);
   GpuStats s = stats_;

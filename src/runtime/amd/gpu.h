@@ -71,6 +71,11 @@ struct LaunchTimes {
   uint64_t begin_ns = 0, device_ns = 0;
 };
 
+// The GPU's clock and CLOCK_MONOTONIC's relative at one moment: lays device timestamps beside the host's.
+struct ClockReading {
+  uint64_t gpu_ticks = 0, host_ns = 0;
+};
+
 class LoadedCode;
 
 // Valid as long as its code object is loaded.
@@ -124,6 +129,8 @@ class AmdGpu {
   // Typed arguments; __local sizes add to the shape's dynamic LDS.
   absl::Status Launch(const LoadedKernel& kernel, const LaunchShape& shape, const std::vector<ArgValue>& args,
                       LaunchTimes* times = nullptr);
+
+  absl::StatusOr<ClockReading> ReadClocks();
 
   // Waits for everything. After a fault: Aborted with the report, as every call that needs the queues, until Recover.
   absl::Status Synchronize();

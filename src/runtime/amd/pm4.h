@@ -13,7 +13,6 @@
 namespace understudy::amd::pm4 {
 
 enum Opcode : uint32_t {
-  kNop = 0x10,
   kDispatchDirect = 0x15,
   kWaitRegMem = 0x3c,
   kEventWrite = 0x46,

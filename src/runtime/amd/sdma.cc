@@ -37,9 +37,4 @@ void Builder::WaitMemGreaterEqual(uint64_t va, uint32_t value) {
 
 void Builder::Trap(uint32_t event_id) { Packet({kTrap, event_id & 0x0fffffff}); }
 
-void Builder::Timestamp(uint64_t va) {
-  constexpr uint32_t kGetGlobal = 2u << 8;
-  Packet({kTimestamp | kGetGlobal, Lo(va), Hi(va)});
-}
-
 }  // namespace understudy::amd::sdma

@@ -11,7 +11,7 @@
 
 namespace understudy::amd::sdma {
 
-enum Opcode : uint32_t { kNop = 0, kCopy = 1, kFence = 5, kTrap = 6, kPollRegMem = 8, kTimestamp = 13 };
+enum Opcode : uint32_t { kCopy = 1, kFence = 5, kTrap = 6, kPollRegMem = 8 };
 
 class Builder {
  public:
@@ -28,8 +28,6 @@ class Builder {
   void Fence(uint64_t va, uint32_t value);
   void WaitMemGreaterEqual(uint64_t va, uint32_t value);
   void Trap(uint32_t event_id);
-  // 64-bit GPU clock to `va` (8-byte aligned).
-  void Timestamp(uint64_t va);
 
  private:
   void Packet(std::initializer_list<uint32_t> words);

@@ -167,6 +167,83 @@ TEST_F(GpuTest, ThousandsOfLaunchesThroughSmallRings) {
   EXPECT_GT(s.kernarg_wraps, 5);
 }
 
+// Property: arguments stay what they were until their launch has read them, though the ring of launches is longer than
+// the ring of arguments (the machine runs only while the host waits, so launches pile up).
+TEST_F(GpuTest, ArgumentsLiveUntilTheirLaunchHasRun) {
+  GpuOptions options;
+  options.kernarg_bytes = 65536;
+  Open(options);
+  constexpr uint32_t kLaunches = 2000;
+  const GpuBuffer out = Upload(std::vector<uint32_t>(kLaunches, 0));
+  for (uint32_t i = 0; i < kLaunches; ++i) {
+    ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{out.va + 4 * i}, Scalar(i * 7 + 1)}).ok()) << i;
+  }
+  const auto got = Download<uint32_t>(out, kLaunches);
+  for (uint32_t i = 0; i < kLaunches; ++i) ASSERT_EQ(got[i], i * 7 + 1) << i;
+}
+
+// Property: on every lap the SDMA ring begins with a packet's header; packets never straddle its end. GPU addresses are
+// host addresses, so the ring that CREATE_QUEUE names can be read here.
+class SeesQueues : public os::Syscalls {
+ public:
+  explicit SeesQueues(os::Syscalls& inner) : inner_(inner) {}
+  kfd_ioctl_create_queue_args sdma = {};
+  int Ioctl(int fd, unsigned long request, void* arg) override {
+    const int rc = inner_.Ioctl(fd, request, arg);
+    if (rc == 0 && request == AMDKFD_IOC_CREATE_QUEUE) {
+      const auto& args = *static_cast<kfd_ioctl_create_queue_args*>(arg);
+      if (args.queue_type == KFD_IOC_QUEUE_TYPE_SDMA) sdma = args;
+    }
+    return rc;
+  }
+  int Open(const std::string& path, int flags) override { return inner_.Open(path, flags); }
+  int Close(int fd) override { return inner_.Close(fd); }
+  absl::StatusOr<void*> Mmap(void* a, size_t n, int p, int f, int fd, int64_t o) override { return inner_.Mmap(a, n, p, f, fd, o); }
+  int Munmap(void* a, size_t n) override { return inner_.Munmap(a, n); }
+  int64_t Pread(int fd, void* b, size_t n, int64_t o) override { return inner_.Pread(fd, b, n, o); }
+  int64_t Read(int fd, void* b, size_t n) override { return inner_.Read(fd, b, n); }
+  int ReadDir(const std::string& p, std::vector<os::DirEntry>* out) override { return inner_.ReadDir(p, out); }
+  int Stat(const std::string& p, struct stat* out) override { return inner_.Stat(p, out); }
+  int64_t Readlink(const std::string& p, char* b, size_t n) override { return inner_.Readlink(p, b, n); }
+  void Pause() override { inner_.Pause(); }
+  uint64_t MonotonicNanos() override { return inner_.MonotonicNanos(); }
+
+ private:
+  os::Syscalls& inner_;
+};
+
+TEST(SdmaRing, PacketsNeverStraddleItsEnd) {
+  const auto machine = NewMachine();
+  SeesQueues sys(*machine);
+  GpuOptions options;
+  options.sdma_ring_bytes = 4096;
+  auto gpu = AmdGpu::Open(sys, 0, options);
+  ASSERT_TRUE(gpu.ok()) << gpu.status();
+  const auto a = (*gpu)->Allocate(4096), b = (*gpu)->Allocate(4096);
+  ASSERT_TRUE(a.ok() && b.ok());
+  const std::vector<uint8_t> zero(4096, 0);
+  ASSERT_TRUE((*gpu)->CopyIn(a->va, zero.data(), 4096).ok());
+  const auto* ring = reinterpret_cast<const uint32_t*>(sys.sdma.ring_base_address);
+  int laps = 0;
+  uint64_t last = 0;
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_TRUE((*gpu)->CopyWithin(b->va, a->va, 64).ok());
+    ASSERT_TRUE((*gpu)->Synchronize().ok());
+    const uint64_t end = *reinterpret_cast<const uint64_t*>(sys.sdma.write_pointer_address) / 4 % 1024;
+    laps += end < last;
+    last = end;
+    uint64_t at = 0;
+    while (at < end) {
+      const std::map<uint32_t, int> kWords = {{0, 1}, {1, 7}, {5, 4}, {6, 2}, {8, 6}};  // by opcode
+      const auto size = kWords.find(ring[at] & 0xff);
+      ASSERT_NE(size, kWords.end()) << "copy " << i << ", word " << at << ": " << ring[at] << " is no header";
+      at += size->second;
+    }
+    ASSERT_EQ(at, end) << "copy " << i;
+  }
+  EXPECT_GT(laps, 5);
+}
+
 // Property: launches and copies happen in program order though two queues do them. Every copy depends on the launch
 // before it and every launch on the copy before it.
 TEST_F(GpuTest, TheTwoQueuesWaitForEachOther) {
@@ -225,7 +302,9 @@ TEST_F(GpuTest, TimelinesCrossThirtyTwoBits) {
 TEST_F(GpuTest, TimestampsAreOrderedAndCount) {
   Open();
   const GpuBuffer p = Upload(std::vector<uint32_t>(4096, 0));
-  uint64_t last = 0;
+  auto clock = gpu_->ReadClocks();
+  ASSERT_TRUE(clock.ok()) << clock.status();
+  uint64_t last = clock->gpu_ticks;
   for (int i = 0; i < 5; ++i) {
     LaunchTimes t;
     ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{32, 1, 1}, {128, 1, 1}, 0}, {GlobalPointer{p.va}, Scalar(4096u)}, &t).ok());
@@ -234,7 +313,9 @@ TEST_F(GpuTest, TimestampsAreOrderedAndCount) {
     EXPECT_EQ(t.device_ns, (t.end_ticks - t.begin_ticks) * 10);
     last = t.end_ticks;
   }
-  EXPECT_GT(last, 0u);
+  clock = gpu_->ReadClocks();
+  ASSERT_TRUE(clock.ok()) << clock.status();
+  EXPECT_GE(clock->gpu_ticks, last) << "kernel driver and packets read one clock";
 }
 
 TEST_F(GpuTest, HostMemoryIsReachedWhereItLies) {
@@ -286,6 +367,27 @@ TEST_F(GpuTest, MemoryFreedWhileInUseStaysUntilTheWorkIsDone) {
     ASSERT_TRUE(gpu_->Free(reused).ok());
     ASSERT_TRUE(gpu_->Free(out).ok());
   }
+}
+
+TEST_F(GpuTest, MemoryAndCodeGoBackToTheKernelOnlyAfterTheWork) {
+  GpuOptions options;
+  options.cache_limit = 0;
+  Open(options);
+  const auto code = gpu_->Load(BasicKernels("basic_v6"));
+  ASSERT_TRUE(code.ok()) << code.status();
+  const auto kernel = (*code)->Kernel("increment");
+  ASSERT_TRUE(kernel.ok());
+  const uint64_t before = gpu_->live_bytes();
+  const GpuBuffer a = Upload(std::vector<uint32_t>(64, 5)), out = New(256);
+  ASSERT_TRUE(gpu_->Launch(*kernel, {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{a.va}, Scalar(64u)}).ok());
+  ASSERT_TRUE(gpu_->CopyWithin(out.va, a.va, 256).ok());
+  // Nothing has run yet: the machine moves only while the host waits.
+  ASSERT_TRUE(gpu_->Unload(*code).ok());
+  ASSERT_TRUE(gpu_->Free(a).ok());
+  EXPECT_EQ(Download<uint32_t>(out, 64), std::vector<uint32_t>(64, 6));
+  ASSERT_TRUE(gpu_->Free(out).ok());
+  ASSERT_TRUE(gpu_->Synchronize().ok());
+  EXPECT_LT(gpu_->live_bytes(), before) << "the code object went as well";
 }
 
 TEST_F(GpuTest, MoreMemoryThanExistsIsRefusedAndTheDeviceGoesOn) {
