@@ -10,6 +10,24 @@
 namespace understudy::emu::amd {
 namespace {
 
+struct Row {
+  Opcode op;
+  SemanticState state;
+  const char* note;
+  Signature signature;
+  ExecFn wave_op;
+};
+constexpr Row kRows[] = {
+#define SEMANTIC(chapter, opcode, function, state, note) \
+  {Opcode::opcode, SemanticState::state, note, SignatureOf<semantic::opcode>(), nullptr},
+#define WAVE_OP(opcode, function, state, note) {Opcode::opcode, SemanticState::state, note, Signature(), &function},
+#define REFUSED(opcode, reason) {Opcode::opcode, SemanticState::kRefused, reason, Signature(), nullptr},
+#include "emu/amd/semantics/semantics.inc"
+#undef SEMANTIC
+#undef WAVE_OP
+#undef REFUSED
+};
+
 struct Table {
   std::array<VectorEntry, static_cast<size_t>(Opcode::kCount)> entries;
   KernelSet kernels;
@@ -43,22 +61,15 @@ Table* BuildTable() {
     kernels_avx2::RegisterVop3p(set);
     kernels_avx2::RegisterHelpers(set);
   }
-  const auto entry = [table](Opcode op, SemanticState state, const char* note) -> VectorEntry& {
-    VectorEntry& e = table->entries[static_cast<size_t>(op)];
+  for (const Row& row : kRows) {
+    VectorEntry& e = table->entries[static_cast<size_t>(row.op)];
     e.known = true;
-    e.state = state;
-    e.note = note;
-    e.kernel = table->kernels.kernels[static_cast<size_t>(op)];
-    return e;
-  };
-#define SEMANTIC(chapter, opcode, function, state, note) \
-  entry(Opcode::opcode, SemanticState::state, note).signature = SignatureOf<semantic::opcode>();
-#define WAVE_OP(opcode, function, state, note) entry(Opcode::opcode, SemanticState::state, note).wave_op = &function;
-#define REFUSED(opcode, reason) entry(Opcode::opcode, SemanticState::kRefused, reason);
-#include "emu/amd/semantics/semantics.inc"
-#undef SEMANTIC
-#undef WAVE_OP
-#undef REFUSED
+    e.state = row.state;
+    e.note = row.note;
+    e.signature = row.signature;
+    e.kernel = set->kernels[static_cast<size_t>(row.op)];
+    e.wave_op = row.wave_op;
+  }
   return table;
 }
 

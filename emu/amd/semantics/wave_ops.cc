@@ -162,6 +162,12 @@ std::string WaveOpProblem(const Inst& inst) {
   const bool any_source = to_scalar || inst.op == Opcode::V_WRITELANE_B32 || inst.op == Opcode::V_MOVRELD_B32 ||
                           inst.op == Opcode::V_PERMLANE16_B32 || inst.op == Opcode::V_PERMLANEX16_B32 ||
                           inst.op == Opcode::V_PERMLANE64_B32;
+  if (inst.enc == Encoding::VINTERP && (inst.n_src < 3 || inst.src[1].kind != Operand::Kind::kVgpr ||
+                                        inst.src[2].kind != Operand::Kind::kVgpr)) {
+    return "interpolation needs vector registers as sources";
+  }
+  const bool matrix = inst.enc == Encoding::VOP3P;
+  if (matrix && (inst.n_src < 3 || inst.src[1].kind != Operand::Kind::kVgpr)) return "source 1 is not a vector register";
   if (!any_source && inst.src[0].kind != Operand::Kind::kVgpr) return "source 0 is not a vector register";
   return "";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Vector instructions that work on a whole wave: lane exchange with scalars and between lanes, swaps, registers indexed
-// by M0, and matrix multiplication. Executors in the form of the decoded-program cache.
+// by M0, matrix multiplication and interpolation. Executors in the form of the decoded-program cache.
 
 #include <string>
 
@@ -30,6 +30,13 @@ ExecResult WmmaF16F16(const Inst& inst, WaveState& wave);
 ExecResult WmmaBf16Bf16(const Inst& inst, WaveState& wave);
 ExecResult WmmaI32Iu8(const Inst& inst, WaveState& wave);
 ExecResult WmmaI32Iu4(const Inst& inst, WaveState& wave);
+// vinterp.cc
+ExecResult InterpP10F32(const Inst& inst, WaveState& wave);
+ExecResult InterpP2F32(const Inst& inst, WaveState& wave);
+ExecResult InterpP10F16F32(const Inst& inst, WaveState& wave);
+ExecResult InterpP2F16F32(const Inst& inst, WaveState& wave);
+ExecResult InterpP10RtzF16F32(const Inst& inst, WaveState& wave);
+ExecResult InterpP2RtzF16F32(const Inst& inst, WaveState& wave);
 
 // What keeps one of the above from executing (operands, DPP), or "".
 std::string WaveOpProblem(const Inst& inst);
