@@ -2,39 +2,7 @@
 // The same C text, compiled for the host and for gfx1100: one function a case, run for every item i. Whatever the
 // language defines must come out alike, bit for bit. Included by kernels.c (device) and host_cases.c.
 //
-// CASE(name) { ... } has: i (item), in (kInWords random and special words), out (kOutWords for this item).
-
-#include <stdint.h>
-
-#define IN(k) in[(i * 13u + (k) * 7u) & 1023u]
-
-static inline float AsFloat(uint32_t bits) {
-  float v;
-  __builtin_memcpy(&v, &bits, 4);
-  return v;
-}
-static inline uint32_t FloatBits(float v) {
-  uint32_t bits;
-  __builtin_memcpy(&bits, &v, 4);
-  return v != v ? 0x7fc00000u : bits;  // which NaN is not defined
-}
-static inline double AsDouble(uint64_t bits) {
-  double v;
-  __builtin_memcpy(&v, &bits, 8);
-  return v;
-}
-static inline uint64_t DoubleBits(double v) {
-  uint64_t bits;
-  __builtin_memcpy(&bits, &v, 8);
-  return v != v ? 0x7ff8000000000000u : bits;
-}
-#define IN64(k) ((uint64_t)IN(k) | (uint64_t)IN((k) + 1) << 32)
-#define OUT64(k, v)                    \
-  do {                                 \
-    const uint64_t value_ = (v);       \
-    out[(k)] = (uint32_t)value_;       \
-    out[(k) + 1] = (uint32_t)(value_ >> 32); \
-  } while (0)
+// CASE(name) { ... } has: i (item), in (1024 random and special words), out (8 words for this item).
 
 CASE(Divide32) {
   const uint32_t a = IN(0), b = IN(1) | 1u, c = IN(2) >> (IN(3) & 31u) | 1u;
@@ -216,17 +184,6 @@ CASE(Calls) {
   out[7] = spill;
 }
 
-static inline uint32_t HalfBits(_Float16 v) {
-  uint16_t bits;
-  __builtin_memcpy(&bits, &v, 2);
-  return v != v ? 0x7e00u : bits;
-}
-static inline _Float16 AsHalf(uint32_t bits) {
-  const uint16_t half = (uint16_t)bits;
-  _Float16 v;
-  __builtin_memcpy(&v, &half, 2);
-  return v;
-}
 // One operation an assignment: each rounds to half precision.
 CASE(Float16) {
   const _Float16 a = AsHalf(IN(0)), b = AsHalf(IN(1) >> 8), c = AsHalf(IN(2) >> 16);
@@ -265,7 +222,3 @@ CASE(Unaligned) {
   __builtin_memcpy(&wide, bytes + (IN(2) & 15u) + 1, 8);
   out[4] = word, out[5] = (uint32_t)(wide >> 32), out[6] = (uint32_t)wide, out[7] = 0;
 }
-
-#undef IN
-#undef IN64
-#undef OUT64

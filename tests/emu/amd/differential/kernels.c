@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device half of cases.h: a kernel of 64 work-items a workgroup for each case.
+// The device half of the cases: a kernel of 64 work-items a workgroup for each.
 
 typedef __attribute__((address_space(1))) const unsigned GlobalIn;
 typedef __attribute__((address_space(1))) unsigned GlobalOut;
@@ -12,4 +12,6 @@ typedef __attribute__((address_space(1))) unsigned GlobalOut;
   }                                                                                                        \
   static inline void name##Body(unsigned i, GlobalIn* in, GlobalOut* out)
 
+#include "case_support.h"
 #include "cases.h"
+#include "random_cases.h"
