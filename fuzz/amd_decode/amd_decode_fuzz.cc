@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of the AMD decoder on any bytes: it reads only what it says the instruction occupies, refuses every
-// truncation, names registers inside their files, and its text can always be made.
+// Properties of the AMD decoder on any bytes: it reads only what it says the instruction occupies, refuses
+// every truncation, names registers inside their files, and its text can always be made.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

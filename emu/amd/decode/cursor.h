@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The bytes of one instruction while it is decoded: bounded reads, and refusals that say where they stand. Internal to
-// emu/amd/decode.
+// The bytes of one instruction while it is decoded: bounded reads, and refusals that say where they stand.
+// Internal to emu/amd/decode.
 
 #include <cstdint>
 #include <cstring>
@@ -21,12 +21,12 @@ struct Cursor {
   const uint8_t* bytes;
   size_t n;
   Isa isa;
-  uint64_t w = 0;             // the first 32 or 64 bits
-  const Row* row = nullptr;   // once the opcode is known
+  uint64_t w = 0;            // the first 32 or 64 bits
+  const Row* row = nullptr;  // once the opcode is known
   Encoding enc = Encoding::kCount;
   uint32_t op = 0;
-  bool reg_half = false;      // bit 7 of a VGPR number selects the half of a 16-bit operand (VOP1, VOP2, VOPC)
-  int literal_at = 0;         // byte offset of the literal, once an operand asks for one
+  bool reg_half = false;  // bit 7 of a VGPR number selects the half of a 16-bit operand (VOP1, VOP2, VOPC)
+  int literal_at = 0;     // byte offset of the literal, once an operand asks for one
 
   uint32_t Word(size_t byte) const {
     uint32_t v;
@@ -36,7 +36,9 @@ struct Cursor {
 
   // "rdna3 VOP3 opcode 531 (V_FMA_F32), words d6130004 ...": what every refusal starts with.
   std::string Where() const;
-  absl::Status Refuse(const std::string& what) const { return absl::InvalidArgumentError(Where() + ": " + what); }
+  absl::Status Refuse(const std::string& what) const {
+    return absl::InvalidArgumentError(Where() + ": " + what);
+  }
   absl::Status TooShort(size_t need) const;
 
   // Refuses bits hi:lo of w unless they are zero: fields that this opcode does not use.
@@ -46,8 +48,8 @@ struct Cursor {
   absl::Status Need(size_t need) const { return n >= need ? absl::OkStatus() : TooShort(need); }
 };
 
-// Decodes a source operand field of 8 or 9 bits into inst->src[i] (VGPR = 256..511). `allow_literal_at` is where the
-// literal would stand.
+// Decodes a source operand field of 8 or 9 bits into inst->src[i] (VGPR = 256..511). `allow_literal_at` is
+// where the literal would stand.
 absl::Status ReadSource(Cursor* c, uint32_t field, const Slot& slot, int i, Inst* inst);
 // A VGPR by its number 0..255, as source i (i = 3 with dst: op_sel's destination bit).
 absl::Status ReadVgpr(Cursor* c, uint32_t reg, const Slot& slot, int op_sel_bit, Operand* out, Inst* inst);
@@ -63,18 +65,18 @@ Operand LiteralOperand(const Inst& inst, const Slot& slot);
 
 absl::Status FindRow(Cursor* c, Encoding enc, uint32_t op);
 
-absl::Status DecodeScalar(Cursor* c, Inst* inst);    // SOP1 SOP2 SOPC SOPK SOPP
+absl::Status DecodeScalar(Cursor* c, Inst* inst);  // SOP1 SOP2 SOPC SOPK SOPP
 absl::Status DecodeSmem(Cursor* c, Inst* inst);
-absl::Status DecodeVop12c(Cursor* c, Inst* inst);    // VOP1 VOP2 VOPC
-absl::Status DecodeVop3(Cursor* c, Inst* inst);      // VOP3 VOP3SD
+absl::Status DecodeVop12c(Cursor* c, Inst* inst);  // VOP1 VOP2 VOPC
+absl::Status DecodeVop3(Cursor* c, Inst* inst);    // VOP3 VOP3SD
 absl::Status DecodeVop3p(Cursor* c, Inst* inst);
 absl::Status DecodeVopd(Cursor* c, Inst* inst);
 absl::Status DecodeVinterp(Cursor* c, Inst* inst);
 absl::Status DecodeLdsdir(Cursor* c, Inst* inst);
 absl::Status DecodeExp(Cursor* c, Inst* inst);
 absl::Status DecodeDs(Cursor* c, Inst* inst);
-absl::Status DecodeFlat(Cursor* c, Inst* inst);      // FLAT GLOBAL SCRATCH
-absl::Status DecodeBuffer(Cursor* c, Inst* inst);    // MUBUF MTBUF
+absl::Status DecodeFlat(Cursor* c, Inst* inst);    // FLAT GLOBAL SCRATCH
+absl::Status DecodeBuffer(Cursor* c, Inst* inst);  // MUBUF MTBUF
 absl::Status DecodeImage(Cursor* c, Inst* inst);
 
 }  // namespace understudy::emu::amd::decode

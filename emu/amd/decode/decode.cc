@@ -17,7 +17,8 @@ std::string Cursor::Where() const {
 }
 
 absl::Status Cursor::TooShort(size_t need) const {
-  return absl::OutOfRangeError(absl::StrCat(Where(), ": the instruction needs ", need, " bytes, ", n, " are there"));
+  return absl::OutOfRangeError(
+      absl::StrCat(Where(), ": the instruction needs ", need, " bytes, ", n, " are there"));
 }
 
 absl::Status Cursor::Zero(int hi, int lo) const {
@@ -38,15 +39,15 @@ namespace {
 
 using Decoder = absl::Status (*)(Cursor*, Inst*);
 
-// By the top six bits of the first word (ISA manual, "Instruction formats"): the encodings differ in the length of
-// their fixed prefix, and each prefix of up to six bits owns the entries it covers.
+// By the top six bits of the first word (ISA manual, "Instruction formats"): the encodings differ in the
+// length of their fixed prefix, and each prefix of up to six bits owns the entries it covers.
 struct TopLevel {
   Decoder decoder[64] = {};
   constexpr TopLevel() {
-    for (int i = 0; i < 32; ++i) decoder[i] = DecodeVop12c;          // 0: VOP2, with VOP1 and VOPC at its end
-    for (int i = 32; i < 48; ++i) decoder[i] = DecodeScalar;         // 10: SOP2, SOPK, SOP1, SOPC, SOPP
+    for (int i = 0; i < 32; ++i) decoder[i] = DecodeVop12c;   // 0: VOP2, with VOP1 and VOPC at its end
+    for (int i = 32; i < 48; ++i) decoder[i] = DecodeScalar;  // 10: SOP2, SOPK, SOP1, SOPC, SOPP
     decoder[0x32] = DecodeVopd;
-    decoder[0x33] = nullptr;                                         // VOP3P, VINTERP, LDSDIR: by two more bits
+    decoder[0x33] = nullptr;  // VOP3P, VINTERP, LDSDIR: by two more bits
     decoder[0x35] = DecodeVop3;
     decoder[0x36] = DecodeDs;
     decoder[0x37] = DecodeFlat;
@@ -78,7 +79,8 @@ absl::Status DecodeRdna3(Cursor* c, Inst* inst) {
 
 absl::Status DecodeInto(Isa isa, const uint8_t* bytes, size_t n, Inst* out) {
   if (isa != Isa::kRdna3 && isa != Isa::kRdna35) {
-    return absl::UnimplementedError(absl::StrCat("no decoder for ", IsaName(isa), "; there is one for rdna3"));
+    return absl::UnimplementedError(
+        absl::StrCat("no decoder for ", IsaName(isa), "; there is one for rdna3"));
   }
   *out = Inst();
   out->isa = isa;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MIMG: how many address and data registers an image instruction reads follows from its name, dim, dmask, a16 and d16
-// (ISA manual, "Image instructions: VGPR usage").
+// MIMG: how many address and data registers an image instruction reads follows from its name, dim, dmask, a16
+// and d16 (ISA manual, "Image instructions: VGPR usage").
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -31,7 +31,9 @@ Name Parse(const char* mnemonic) {
   while (part != nullptr) {
     const char* end = std::strchr(part, '_');
     size_t length = end != nullptr ? static_cast<size_t>(end - part) : std::strlen(part);
-    auto is = [&](const char* text) { return std::strlen(text) == length && std::strncmp(part, text, length) == 0; };
+    auto is = [&](const char* text) {
+      return std::strlen(text) == length && std::strncmp(part, text, length) == 0;
+    };
     n.gather |= is("GATHER4") || is("GATHER4H");
     n.atomic |= is("ATOMIC");
     n.store |= is("STORE");
@@ -102,7 +104,8 @@ absl::Status DecodeImage(Cursor* c, Inst* inst) {
     US_RETURN_IF_ERROR(c->Zero(4, 2));    // dim
     US_RETURN_IF_ERROR(c->Zero(14, 12));  // cache bits
     US_RETURN_IF_ERROR(c->Zero(54, 53));  // tfe, lwe
-    if (inst->dmask != 0xf || !inst->unorm || !inst->r128) return c->Refuse("needs dmask 0xf, unorm and r128");
+    if (inst->dmask != 0xf || !inst->unorm || !inst->r128)
+      return c->Refuse("needs dmask 0xf, unorm and r128");
   }
   // BVH: node pointer, ray extent, origin, direction, inverse direction; a16 packs the two directions.
   int words = name.bvh ? (inst->a16 ? 8 : 11) + (row.op == Opcode::IMAGE_BVH64_INTERSECT_RAY)

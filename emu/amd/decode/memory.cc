@@ -21,8 +21,8 @@ bool Contains(const char* name, const char* part) { return std::strstr(name, par
 
 enum class GdsUse { kFree, kAlways, kNever };
 
-// Global wave sync, ordered count and the GDS register adds live in GDS alone; the lane permutes and the BVH stack
-// touch no memory that could be GDS.
+// Global wave sync, ordered count and the GDS register adds live in GDS alone; the lane permutes and the BVH
+// stack touch no memory that could be GDS.
 GdsUse GdsUseOf(Opcode op) {
   switch (op) {
     case Opcode::DS_GWS_SEMA_RELEASE_ALL:

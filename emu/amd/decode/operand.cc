@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operand fields to Operands. Numbers are RDNA3's (ISA manual, "Instruction operands: scalar and vector sources").
+// Operand fields to Operands. Numbers are RDNA3's (ISA manual, "Instruction operands: scalar and vector
+// sources").
 #include <array>
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +14,8 @@ constexpr uint32_t kTtmpFirst = 108, kTtmpLast = 123, kSgprLast = 105;
 
 // Bit patterns of 0.5 -0.5 1 -1 2 -2 4 -4 1/(2*pi), operand codes 240..248, by InlineFloat.
 constexpr uint64_t kInlineFloats[4][9] = {
-    {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983},
+    {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000, 0xc0000000, 0x40800000, 0xc0800000,
+     0x3e22f983},
     {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118},
     {0x3f00, 0xbf00, 0x3f80, 0xbf80, 0x4000, 0xc000, 0x4080, 0xc080, 0x3e22},
     {0x3fe0000000000000, 0xbfe0000000000000, 0x3ff0000000000000, 0xbff0000000000000, 0x4000000000000000,
@@ -88,7 +90,8 @@ absl::Status ReadSgpr(Cursor* c, uint32_t field, const Slot& slot, Operand* out)
   bool ok = last <= kSgprLast || (in_ttmp && last <= kTtmpLast) ||
             (slot.dwords == 2 && (field == kRegVccLo || field == kRegExecLo));
   if (!ok) {
-    return c->Refuse(absl::StrCat("no tuple of ", slot.dwords, " scalar registers starts at operand ", field));
+    return c->Refuse(
+        absl::StrCat("no tuple of ", slot.dwords, " scalar registers starts at operand ", field));
   }
   return absl::OkStatus();
 }
@@ -108,7 +111,8 @@ absl::Status ReadVgpr(Cursor* c, uint32_t reg, const Slot& slot, int op_sel_bit,
 absl::Status ReadSource(Cursor* c, uint32_t field, const Slot& slot, int i, Inst* inst) {
   Operand* out = &inst->src[i];
   if (field >= 256) {
-    if (!TakesVgpr(slot.kind)) return c->Refuse(absl::StrCat("src", i, " = v", field - 256, " must be scalar"));
+    if (!TakesVgpr(slot.kind))
+      return c->Refuse(absl::StrCat("src", i, " = v", field - 256, " must be scalar"));
     return ReadVgpr(c, field - 256, slot, i, out, inst);
   }
   if (field < 128) {
@@ -169,7 +173,8 @@ absl::Status ReadSource(Cursor* c, uint32_t field, const Slot& slot, int i, Inst
     case 233:
     case 234:
     case 250:
-      return c->Refuse(absl::StrCat("src", i, " = operand ", field, " announces a DPP word that this layout lacks"));
+      return c->Refuse(
+          absl::StrCat("src", i, " = operand ", field, " announces a DPP word that this layout lacks"));
     default:
       return c->Refuse(absl::StrCat("src", i, " = operand ", field, " is reserved"));
   }

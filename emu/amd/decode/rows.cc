@@ -37,8 +37,12 @@ struct RawRow {
   RawOperand { Field::field, DataType::type, bits, OperandKind::kind }
 #define AMD_OPERAND(tuple) AMD_OPERAND_UNPACK tuple
 #define AMD_NONE (NONE, NONE, 0, NONE)
-#define AMD_INSN(enc, number, op, suffix, layouts, a, b, c, d, e, f)                                       \
-  RawRow{Encoding::enc, number, Opcode::op, Suffix::suffix, layouts,                                      \
+#define AMD_INSN(enc, number, op, suffix, layouts, a, b, c, d, e, f) \
+  RawRow{Encoding::enc,                                              \
+         number,                                                     \
+         Opcode::op,                                                 \
+         Suffix::suffix,                                             \
+         layouts,                                                    \
          {AMD_OPERAND(a), AMD_OPERAND(b), AMD_OPERAND(c), AMD_OPERAND(d), AMD_OPERAND(e), AMD_OPERAND(f)}},
 constexpr RawRow kRdna3[] = {
 #include "emu/amd/isa/rdna3.inc"
@@ -59,8 +63,9 @@ bool IsFloat(DataType t) {
   }
 }
 
-// The width decides, not the type: a 16-bit integer operand gets the f16 pattern, a 64-bit one the f64 pattern, packed
-// integers the f32 pattern (as LLVM MC expands them). Scalar instructions read 32 bits even for 16-bit operands.
+// The width decides, not the type: a 16-bit integer operand gets the f16 pattern, a 64-bit one the f64
+// pattern, packed integers the f32 pattern (as LLVM MC expands them). Scalar instructions read 32 bits even
+// for 16-bit operands.
 InlineFloat InlineFloatOf(DataType t, int bits, bool scalar) {
   switch (t) {
     case DataType::F16:
@@ -91,8 +96,8 @@ Slot MakeSlot(Encoding enc, const RawOperand& raw) {
   s.type = raw.type;
   s.bits = raw.bits;
   s.dwords = std::max(1, (raw.bits + 31) / 32);
-  // Pairs are even, larger tuples start at a multiple of four. A lane mask is one register in wave32, so the decoder,
-  // which does not know the wave size, takes any.
+  // Pairs are even, larger tuples start at a multiple of four. A lane mask is one register in wave32, so the
+  // decoder, which does not know the wave size, takes any.
   s.sgpr_align = raw.type == DataType::M64 ? 1 : s.dwords == 1 ? 1 : s.dwords == 2 ? 2 : 4;
   s.inline_float = InlineFloatOf(raw.type, raw.bits, IsScalar(enc));
   s.literal_fill = raw.type == DataType::F64   ? LiteralFill::kHighHalf
@@ -144,7 +149,9 @@ int SlotOf(Encoding enc, Field field) {
   }
 }
 
-bool StartsWith(const char* name, const char* prefix) { return std::strncmp(name, prefix, std::strlen(prefix)) == 0; }
+bool StartsWith(const char* name, const char* prefix) {
+  return std::strncmp(name, prefix, std::strlen(prefix)) == 0;
+}
 
 Implicit ImplicitOf(Encoding enc, Opcode op) {
   switch (op) {
@@ -183,7 +190,8 @@ Implicit ImplicitOf(Encoding enc, Opcode op) {
   }
 }
 
-// Integer instructions for which the manual gives clamp a meaning (saturate); float ones have it by their types.
+// Integer instructions for which the manual gives clamp a meaning (saturate); float ones have it by their
+// types.
 bool IntegerClamp(Opcode op) {
   switch (op) {
     case Opcode::V_MUL_I32_I24:
@@ -287,8 +295,8 @@ Row MakeRow(const RawRow& raw) {
   return row;
 }
 
-// Rows of the table that no machine has: GLOBAL_* mnemonics listed under FLAT too, and a VOP3 form of an instruction
-// that writes an SGPR, which the manual gives to VOP1 alone.
+// Rows of the table that no machine has: GLOBAL_* mnemonics listed under FLAT too, and a VOP3 form of an
+// instruction that writes an SGPR, which the manual gives to VOP1 alone.
 bool IsArtefact(const RawRow& raw) {
   if (raw.enc == Encoding::FLAT && StartsWith(OpcodeName(raw.op), "GLOBAL_")) return true;
   return false;

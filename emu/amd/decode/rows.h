@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The decoder's view of an opcode table: one Row an opcode, with each operand placed in the slot where Inst wants it,
-// and what may modify it. Built once from the generated
-// tables; used by the decoder and by tests and reports that walk every opcode.
+// The decoder's view of an opcode table: one Row an opcode, with each operand placed in the slot where Inst
+// wants it, and what may modify it. Built once from the generated tables; used by the decoder and by tests
+// and reports that walk every opcode.
 
 #include <cstdint>
 #include <vector>
@@ -58,7 +58,7 @@ struct Row {
   Implicit implicit = Implicit::kNone;
   uint8_t float_mods = 0;  // bit i: neg/abs have a meaning on source i
   bool clamp = false, omod = false;
-  uint8_t op_sel = 0;  // bit i: op_sel selects a half of source i (3: of vdst)
+  uint8_t op_sel = 0;          // bit i: op_sel selects a half of source i (3: of vdst)
   bool has_immediate = false;  // a simm16 operand
   bool cmpx = false;
   bool rdna35 = false;  // exists from gfx1150 on

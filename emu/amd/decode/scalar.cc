@@ -122,7 +122,8 @@ absl::Status DecodeSopp(Cursor* c, Inst* inst) {
 }  // namespace
 
 absl::Status DecodeScalar(Cursor* c, Inst* inst) {
-  // 10.......: SOP2 except where bits 29:23 are one of the three prefixes above its last opcode, or 1011: SOPK.
+  // 10.......: SOP2 except where bits 29:23 are one of the three prefixes above its last opcode, or 1011:
+  // SOPK.
   switch (Field(c->w, 31, 23)) {
     case 0x17d:
       return DecodeSop1(c, inst);
@@ -151,7 +152,8 @@ absl::Status DecodeSmem(Cursor* c, Inst* inst) {
     inst->simm = static_cast<int32_t>(sdata);  // s_atc_probe: a permission mask
   } else {
     inst->n_dst = 1;
-    if (sdata > kRegNull) return c->Refuse(absl::StrCat("sdata = ", sdata, ": loads do not write M0 or EXEC"));
+    if (sdata > kRegNull)
+      return c->Refuse(absl::StrCat("sdata = ", sdata, ": loads do not write M0 or EXEC"));
     US_RETURN_IF_ERROR(ReadSgpr(c, sdata, row.dst[0], &inst->dst[0]));
   }
   inst->n_src = 2;

@@ -54,7 +54,8 @@ absl::Status CheckModifiers(Cursor* c, const Inst& inst) {
   const Row& row = *c->row;
   uint8_t wrong = (inst.neg | inst.abs) & ~row.float_mods;
   if (wrong != 0) {
-    return c->Refuse(absl::StrCat("neg or abs on source mask ", int{wrong}, ", which is not a float operand"));
+    return c->Refuse(
+        absl::StrCat("neg or abs on source mask ", int{wrong}, ", which is not a float operand"));
   }
   if (inst.clamp && !row.clamp) return c->Refuse("takes no clamp");
   if (inst.omod != 0 && !row.omod) return c->Refuse("takes no output modifier");
@@ -178,7 +179,8 @@ absl::Status DecodeVop3(Cursor* c, Inst* inst) {
   if (row.cmpx) {
     // EXEC whatever the field says; assemblers have written its number and zero.
     uint32_t vdst = Field(c->w, 7, 0);
-    if (vdst != kRegExecLo && vdst != 0) return c->Refuse(absl::StrCat("vdst = ", vdst, " must be exec_lo (126) or 0"));
+    if (vdst != kRegExecLo && vdst != 0)
+      return c->Refuse(absl::StrCat("vdst = ", vdst, " must be exec_lo (126) or 0"));
     inst->dst[0] = MaskRegister(kRegExecLo);
     inst->n_dst = 1;
   } else if (row.dst[0].present()) {
@@ -214,7 +216,8 @@ bool IsFmaMix(Opcode op) {
   return op == Opcode::V_FMA_MIX_F32 || op == Opcode::V_FMA_MIXLO_F16 || op == Opcode::V_FMA_MIXHI_F16;
 }
 
-// neg and neg_hi negate float halves; on the mixed-sign dot products and WMMA_IU8/IU4 neg says that a source is signed.
+// neg and neg_hi negate float halves; on the mixed-sign dot products and WMMA_IU8/IU4 neg says that a source
+// is signed.
 bool TakesPackedNeg(const Row& row, int i) {
   if (IsFmaMix(row.op)) return true;
   switch (row.src[i].type) {
@@ -252,7 +255,8 @@ absl::Status CheckPackedModifiers(Cursor* c, const Inst& inst) {
   const Row& row = *c->row;
   for (int i = 0; i < 3; ++i) {
     bool negated = (inst.neg | inst.neg_hi | inst.abs) >> i & 1;
-    if (negated && !TakesPackedNeg(row, i)) return c->Refuse(absl::StrCat("source ", i, " cannot be negated"));
+    if (negated && !TakesPackedNeg(row, i))
+      return c->Refuse(absl::StrCat("source ", i, " cannot be negated"));
     if (!row.src[i].present() && (inst.op_sel >> i & 1)) {
       return c->Refuse(absl::StrCat("op_sel names source ", i, ", which does not exist"));
     }

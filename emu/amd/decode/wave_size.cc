@@ -24,8 +24,9 @@ absl::Status Resolve(int wave_size, const Inst& inst, Operand* o) {
     o->bits = static_cast<uint16_t>(wave_size);
     bool pair = o->kind == Operand::Kind::kSgpr && wave_size == 64 && o->reg != kRegNull;
     if (pair && (o->reg % 2 != 0 || o->reg == kRegM0)) {
-      return absl::InvalidArgumentError(absl::StrCat(OpcodeName(inst.op), ": a lane mask of wave64 is a pair of scalar registers, ",
-                                                     o->reg, " does not start one"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(OpcodeName(inst.op), ": a lane mask of wave64 is a pair of scalar registers, ", o->reg,
+                       " does not start one"));
     }
   }
   if (wave_size == 64 && IsWmmaAccumulator(o->type)) {

@@ -11,8 +11,8 @@
 namespace understudy::emu::amd {
 namespace {
 
-using disasm::Hex;
 using disasm::HalfText;
+using disasm::Hex;
 using disasm::ImmediateText;
 using disasm::OperandText;
 using disasm::SourceText;
@@ -66,7 +66,11 @@ void DppText(const Inst& inst, Writer* w) {
   } else if (c == 0x141) {
     w->Modifier("row_half_mirror");
   } else {
-    const char* name = c < 0x110 ? "row_shl" : c < 0x120 ? "row_shr" : c < 0x130 ? "row_ror" : c < 0x160 ? "row_share" : "row_xmask";
+    const char* name = c < 0x110   ? "row_shl"
+                       : c < 0x120 ? "row_shr"
+                       : c < 0x130 ? "row_ror"
+                       : c < 0x160 ? "row_share"
+                                   : "row_xmask";
     w->Modifier(absl::StrCat(name, ":", c & 0xf));
   }
   w->Modifier(absl::StrFormat("row_mask:0x%x", dpp.row_mask));
@@ -81,7 +85,9 @@ void OutputModifiers(const Inst& inst, Writer* w) {
   if (inst.omod) w->Modifier(kOmod[inst.omod]);
 }
 
-bool IsPermlane(const Inst& i) { return i.op == Opcode::V_PERMLANE16_B32 || i.op == Opcode::V_PERMLANEX16_B32; }
+bool IsPermlane(const Inst& i) {
+  return i.op == Opcode::V_PERMLANE16_B32 || i.op == Opcode::V_PERMLANEX16_B32;
+}
 
 // Sources that the text names, in order.
 int NamedSources(const Inst& inst) {
@@ -122,9 +128,13 @@ std::string VectorText(const Inst& inst, const TextOptions& options) {
   if (!e64 && inst.n_src == 3 && inst.src[2].implicit && inst.src[2].type == DataType::M64) {
     w.Operand(OperandText(inst.src[2], options));
   }
-  if (e64 && inst.op_sel != 0) {
+  // The select of halves leaves its choice to the register names; an accumulator counts as a source without a
+  // bit.
+  if (e64 && inst.op_sel != 0 && inst.op != Opcode::V_CNDMASK_B16) {
     if (IsPermlane(inst)) {
       w.BitList("op_sel", inst.op_sel, 2);
+    } else if (n == 2 && inst.n_src == 3) {
+      w.BitList("op_sel", inst.op_sel & 0b1011, 4);
     } else {
       uint32_t bits = (inst.op_sel & ((1u << n) - 1)) | (inst.op_sel >> 3 & 1) << n;
       w.BitList("op_sel", bits, n + 1);
@@ -194,7 +204,8 @@ std::string InterpText(const Inst& inst, const TextOptions& options) {
 std::string LdsdirText(const Inst& inst, const TextOptions& options) {
   Writer w(Mnemonic(inst));
   w.Operand(OperandText(inst.dst[0], options));
-  if (inst.op == Opcode::LDS_PARAM_LOAD) w.Operand(absl::StrCat("attr", inst.attr, ".", std::string(1, "xyzw"[inst.attr_chan])));
+  if (inst.op == Opcode::LDS_PARAM_LOAD)
+    w.Operand(absl::StrCat("attr", inst.attr, ".", std::string(1, "xyzw"[inst.attr_chan])));
   w.Modifier(absl::StrCat("wait_vdst:", inst.wait_vdst));
   return w.Take();
 }
@@ -265,7 +276,8 @@ std::string ScalarText(const Inst& inst, const TextOptions& options) {
   }
   for (int i = 0; i < NamedSources(inst); ++i) {
     Operand o = inst.src[i];
-    if (o.bits == 16 && o.type != DataType::F16) o.bits = 32, o.type = DataType::B32;  // integers read a whole word
+    if (o.bits == 16 && o.type != DataType::F16)
+      o.bits = 32, o.type = DataType::B32;  // integers read a whole word
     w.Operand(IsFmaConstant(inst, i) ? Hex(inst.lit32) : OperandText(o, options));
   }
   return w.Take();
@@ -274,7 +286,9 @@ std::string ScalarText(const Inst& inst, const TextOptions& options) {
 std::string SmemText(const Inst& inst, const TextOptions& options) {
   Writer w(Mnemonic(inst));
   if (inst.n_src == 0) return w.Take();
-  w.Operand(inst.n_dst ? OperandText(inst.dst[0], options) : inst.simm <= 64 ? absl::StrCat(inst.simm) : Hex(inst.simm));
+  w.Operand(inst.n_dst        ? OperandText(inst.dst[0], options)
+            : inst.simm <= 64 ? absl::StrCat(inst.simm)
+                              : Hex(inst.simm));
   w.Operand(OperandText(inst.src[0], options));
   bool soffset = inst.src[1].kind != Operand::Kind::kNone;
   if (soffset) {
@@ -374,7 +388,8 @@ std::string ImageText(const Inst& inst, const TextOptions& options) {
   w.Operand(OperandText(inst.src[1], options));
   if (inst.src[2].kind != Operand::Kind::kNone) w.Operand(OperandText(inst.src[2], options));
   if (!bvh) {
-    static constexpr const char* kDims[] = {"1D", "2D", "3D", "CUBE", "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"};
+    static constexpr const char* kDims[] = {"1D",       "2D",       "3D",      "CUBE",
+                                            "1D_ARRAY", "2D_ARRAY", "2D_MSAA", "2D_MSAA_ARRAY"};
     if (inst.dmask) w.Modifier(absl::StrFormat("dmask:0x%x", inst.dmask));
     w.Modifier(absl::StrCat("dim:SQ_RSRC_IMG_", kDims[inst.dim]));
     w.Flag(inst.unorm, "unorm");
@@ -433,7 +448,8 @@ std::string Text(const Inst& inst, const TextOptions& options) {
     case Encoding::VOP3P:
       return PackedText(inst, options);
     case Encoding::VOPD:
-      return absl::StrCat(HalfOfPair(VopdHalf(inst, 0), options), " :: ", HalfOfPair(VopdHalf(inst, 1), options));
+      return absl::StrCat(HalfOfPair(VopdHalf(inst, 0), options),
+                          " :: ", HalfOfPair(VopdHalf(inst, 1), options));
     case Encoding::VINTERP:
       return InterpText(inst, options);
     case Encoding::LDSDIR:
@@ -483,7 +499,8 @@ std::vector<Line> Disassemble(Isa isa, const uint8_t* code, size_t n, const Text
   return lines;
 }
 
-std::string DisassembleToText(Isa isa, const uint8_t* code, size_t n, uint64_t base, const TextOptions& options) {
+std::string DisassembleToText(Isa isa, const uint8_t* code, size_t n, uint64_t base,
+                              const TextOptions& options) {
   std::string out;
   for (const Line& line : Disassemble(isa, code, n, options)) {
     std::string words;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The immediates of SOPP, SOPK and s_sendmsg_rtn in words: wait counters, delays, hardware registers, messages
-// (RDNA3 ISA manual, chapters 4 and 16).
+// The immediates of SOPP, SOPK and s_sendmsg_rtn in words: wait counters, delays, hardware registers,
+// messages (RDNA3 ISA manual, chapters 4 and 16).
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +13,8 @@ namespace {
 uint32_t Bits(uint32_t value, int hi, int lo) { return (value >> lo) & ((1u << (hi - lo + 1)) - 1); }
 
 std::string Waitcnt(uint32_t v) {
-  // gfx11: expcnt 2:0, lgkmcnt 9:4, vmcnt 15:10. A counter at its maximum is not waited for and not printed, unless all are.
+  // gfx11: expcnt 2:0, lgkmcnt 9:4, vmcnt 15:10. A counter at its maximum is not waited for and not printed,
+  // unless all are.
   uint32_t exp = Bits(v, 2, 0), lgkm = Bits(v, 9, 4), vm = Bits(v, 15, 10);
   bool all = exp == 7 && lgkm == 63 && vm == 63;
   std::string out;
@@ -29,9 +30,18 @@ std::string Waitcnt(uint32_t v) {
 }
 
 std::string DelayAlu(uint32_t v) {
-  static constexpr const char* kIds[] = {
-      "",           "VALU_DEP_1",      "VALU_DEP_2",      "VALU_DEP_3",        "VALU_DEP_4",   "TRANS32_DEP_1",
-      "TRANS32_DEP_2", "TRANS32_DEP_3", "FMA_ACCUM_CYCLE_1", "SALU_CYCLE_1", "SALU_CYCLE_2", "SALU_CYCLE_3"};
+  static constexpr const char* kIds[] = {"",
+                                         "VALU_DEP_1",
+                                         "VALU_DEP_2",
+                                         "VALU_DEP_3",
+                                         "VALU_DEP_4",
+                                         "TRANS32_DEP_1",
+                                         "TRANS32_DEP_2",
+                                         "TRANS32_DEP_3",
+                                         "FMA_ACCUM_CYCLE_1",
+                                         "SALU_CYCLE_1",
+                                         "SALU_CYCLE_2",
+                                         "SALU_CYCLE_3"};
   static constexpr const char* kSkips[] = {"SAME", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"};
   auto id = [](uint32_t i) {
     return i < std::size(kIds) ? std::string(kIds[i]) : std::string("/* invalid instid value */");
@@ -41,8 +51,8 @@ std::string DelayAlu(uint32_t v) {
   auto add = [&](const std::string& text) { absl::StrAppend(&out, out.empty() ? "" : " | ", text); };
   if (id0 != 0) add(absl::StrCat("instid0(", id(id0), ")"));
   if (skip != 0) {
-    add(absl::StrCat("instskip(",
-                     skip < std::size(kSkips) ? kSkips[skip] : "/* invalid instskip value */", ")"));
+    add(absl::StrCat("instskip(", skip < std::size(kSkips) ? kSkips[skip] : "/* invalid instskip value */",
+                     ")"));
   }
   if (id1 != 0) add(absl::StrCat("instid1(", id(id1), ")"));
   return out.empty() ? "0" : out;
@@ -54,8 +64,9 @@ std::string Depctr(uint32_t v) {
     int lo, bits;
   };
   static constexpr Counter kCounters[] = {
-      {"depctr_hold_cnt", 7, 1}, {"depctr_sa_sdst", 0, 1}, {"depctr_va_vdst", 12, 4}, {"depctr_va_sdst", 9, 3},
-      {"depctr_va_ssrc", 8, 1},  {"depctr_va_vcc", 1, 1},  {"depctr_vm_vsrc", 2, 3},
+      {"depctr_hold_cnt", 7, 1}, {"depctr_sa_sdst", 0, 1}, {"depctr_va_vdst", 12, 4},
+      {"depctr_va_sdst", 9, 3},  {"depctr_va_ssrc", 8, 1}, {"depctr_va_vcc", 1, 1},
+      {"depctr_vm_vsrc", 2, 3},
   };
   uint32_t known = 0;
   std::string out, all;
@@ -75,12 +86,21 @@ std::string Hwreg(uint32_t v) {
     uint32_t id;
     const char* text;
   };
-  static constexpr Name kNames[] = {
-      {1, "HW_REG_MODE"},         {2, "HW_REG_STATUS"},       {3, "HW_REG_TRAPSTS"},
-      {5, "HW_REG_GPR_ALLOC"},    {6, "HW_REG_LDS_ALLOC"},    {7, "HW_REG_IB_STS"},
-      {15, "HW_REG_SH_MEM_BASES"}, {18, "HW_REG_PERF_SNAPSHOT_PC_LO"}, {19, "HW_REG_PERF_SNAPSHOT_PC_HI"},
-      {20, "HW_REG_FLAT_SCR_LO"}, {21, "HW_REG_FLAT_SCR_HI"}, {23, "HW_REG_HW_ID1"},
-      {24, "HW_REG_HW_ID2"},      {27, "HW_REG_PERF_SNAPSHOT_DATA"}, {29, "HW_REG_SHADER_CYCLES"}};
+  static constexpr Name kNames[] = {{1, "HW_REG_MODE"},
+                                    {2, "HW_REG_STATUS"},
+                                    {3, "HW_REG_TRAPSTS"},
+                                    {5, "HW_REG_GPR_ALLOC"},
+                                    {6, "HW_REG_LDS_ALLOC"},
+                                    {7, "HW_REG_IB_STS"},
+                                    {15, "HW_REG_SH_MEM_BASES"},
+                                    {18, "HW_REG_PERF_SNAPSHOT_PC_LO"},
+                                    {19, "HW_REG_PERF_SNAPSHOT_PC_HI"},
+                                    {20, "HW_REG_FLAT_SCR_LO"},
+                                    {21, "HW_REG_FLAT_SCR_HI"},
+                                    {23, "HW_REG_HW_ID1"},
+                                    {24, "HW_REG_HW_ID2"},
+                                    {27, "HW_REG_PERF_SNAPSHOT_DATA"},
+                                    {29, "HW_REG_SHADER_CYCLES"}};
   uint32_t id = Bits(v, 5, 0), offset = Bits(v, 10, 6), size = Bits(v, 15, 11) + 1;
   std::string name = absl::StrCat(id);
   for (const Name& n : kNames) {
@@ -96,10 +116,10 @@ std::string Sendmsg(uint32_t v) {
     const char* text;
   };
   static constexpr Name kNames[] = {
-      {1, "MSG_INTERRUPT"},          {2, "MSG_HS_TESSFACTOR"},      {3, "MSG_DEALLOC_VGPRS"},
-      {5, "MSG_STALL_WAVE_GEN"},     {6, "MSG_HALT_WAVES"},         {9, "MSG_GS_ALLOC_REQ"},
-      {128, "MSG_RTN_GET_DOORBELL"}, {129, "MSG_RTN_GET_DDID"},     {130, "MSG_RTN_GET_TMA"},
-      {131, "MSG_RTN_GET_REALTIME"}, {132, "MSG_RTN_SAVE_WAVE"},    {133, "MSG_RTN_GET_TBA"},
+      {1, "MSG_INTERRUPT"},          {2, "MSG_HS_TESSFACTOR"},   {3, "MSG_DEALLOC_VGPRS"},
+      {5, "MSG_STALL_WAVE_GEN"},     {6, "MSG_HALT_WAVES"},      {9, "MSG_GS_ALLOC_REQ"},
+      {128, "MSG_RTN_GET_DOORBELL"}, {129, "MSG_RTN_GET_DDID"},  {130, "MSG_RTN_GET_TMA"},
+      {131, "MSG_RTN_GET_REALTIME"}, {132, "MSG_RTN_SAVE_WAVE"}, {133, "MSG_RTN_GET_TBA"},
       {134, "MSG_RTN_GET_TBA_TO_PC"}};
   uint32_t id = v & 0xff;
   for (const Name& n : kNames) {

@@ -65,8 +65,15 @@ bool PrintsFloatPattern(const Operand& o) {
 
 bool IsInlineF32(uint32_t v) {
   switch (v) {
-    case 0x3f000000: case 0xbf000000: case 0x3f800000: case 0xbf800000: case 0x40000000:
-    case 0xc0000000: case 0x40800000: case 0xc0800000: case 0x3e22f983:
+    case 0x3f000000:
+    case 0xbf000000:
+    case 0x3f800000:
+    case 0xbf800000:
+    case 0x40000000:
+    case 0xc0000000:
+    case 0x40800000:
+    case 0xc0800000:
+    case 0x3e22f983:
       return true;
     default:
       return false;
@@ -75,8 +82,15 @@ bool IsInlineF32(uint32_t v) {
 
 bool IsInlineF16(uint32_t v) {
   switch (v) {
-    case 0x3800: case 0xb800: case 0x3c00: case 0xbc00: case 0x4000:
-    case 0xc000: case 0x4400: case 0xc400: case 0x3118:
+    case 0x3800:
+    case 0xb800:
+    case 0x3c00:
+    case 0xbc00:
+    case 0x4000:
+    case 0xc000:
+    case 0x4400:
+    case 0xc400:
+    case 0x3118:
       return true;
     default:
       return false;
@@ -85,7 +99,8 @@ bool IsInlineF16(uint32_t v) {
 
 bool IsInlineInt(int64_t v) { return v >= -16 && v <= 64; }
 
-// A literal whose value an inline constant could hold reads "lit(0x5)", so that the text assembles to the same bytes.
+// A literal whose value an inline constant could hold reads "lit(0x5)", so that the text assembles to the
+// same bytes.
 bool HasInlineForm(const Operand& o) {
   uint32_t v = static_cast<uint32_t>(o.imm);
   switch (o.type) {

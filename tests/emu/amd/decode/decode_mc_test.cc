@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RDNA3 decoder and disassembler against LLVM MC: what is an instruction, how long it is, what it is called.
+// The RDNA3 decoder and disassembler against LLVM MC: what is an instruction, how long it is, what it is
+// called.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -44,7 +45,8 @@ enum class Outcome { kBothAccept, kBothRefuse, kListed, kWrong };
 // Compares one window of 16 bytes (validity, length, text); failures are reported up to kMaxReports.
 class Comparison {
  public:
-  Comparison(Isa isa, const char* cpu, int wave_size = 32) : isa_(isa), wave_size_(wave_size), mc_(cpu, wave_size) {}
+  Comparison(Isa isa, const char* cpu, int wave_size = 32)
+      : isa_(isa), wave_size_(wave_size), mc_(cpu, wave_size) {}
 
   Outcome Run(const uint32_t* words, Inst* inst) {
     uint8_t bytes[16];
@@ -57,7 +59,8 @@ class Comparison {
     if (!accepted && !d.mc.accepted()) return Outcome::kBothRefuse;
     if (accepted && d.mc.accepted()) {
       if (inst->size == d.mc.size && Mnemonic(*inst) == d.mc.mnemonic) return CompareText(words, *inst, &d);
-      Report(words, absl::StrFormat("ours %d bytes %s, MC %d bytes %s", inst->size, Text(*inst), d.mc.size, d.mc.text));
+      Report(words, absl::StrFormat("ours %d bytes %s, MC %d bytes %s", inst->size, Text(*inst), d.mc.size,
+                                    d.mc.text));
       return Outcome::kWrong;
     }
     std::memcpy(d.words, words, sizeof(d.words));
@@ -118,7 +121,8 @@ TEST(DecodeMc, EveryOpcodeReadsAsInMcUnderRandomOperands) {
       if (outcome == Outcome::kBothAccept) {
         ++valid;
         bool same = inst.op == row.op || (row.enc == Encoding::VOPD && inst.op_y == row.op);
-        if (!same) ADD_FAILURE() << Words(words) << ": " << OpcodeName(row.op) << " came out as " << Text(inst);
+        if (!same)
+          ADD_FAILURE() << Words(words) << ": " << OpcodeName(row.op) << " came out as " << Text(inst);
       }
     }
     seen += valid > 0;
@@ -152,7 +156,8 @@ TEST(DecodeMc, Wave64HasPairsForMasksAndNoDualIssue) {
   std::mt19937_64 rng(kSeed + 2);
   Comparison compare(Isa::kRdna3, "gfx1100", 64);
   for (const decode::Row& row : decode::Rdna3Table().rows()) {
-    bool masks = row.dst[0].type == DataType::M64 || row.dst[1].type == DataType::M64 || row.src[2].type == DataType::M64;
+    bool masks = row.dst[0].type == DataType::M64 || row.dst[1].type == DataType::M64 ||
+                 row.src[2].type == DataType::M64;
     if (!masks && row.enc != Encoding::VOPD && row.enc != Encoding::VOP3P) continue;
     for (int i = 0; i < 100; ++i) {
       uint32_t words[4];
@@ -202,8 +207,8 @@ TEST(DecodeMc, RecordedProgramsReadAlikeToTheLetter) {
           if (listed) {
             ++odd;
           } else {
-            ADD_FAILURE() << "line " << line << " " << row["id"] << " at " << d.offset << ": " << d.what << "\n  ours "
-                          << d.ours << "\n  MC   " << d.mc;
+            ADD_FAILURE() << "line " << line << " " << row["id"] << " at " << d.offset << ": " << d.what
+                          << "\n  ours " << d.ours << "\n  MC   " << d.mc;
           }
         }
         for (const Line& l : Disassemble(Isa::kRdna3, code->data(), code->size())) instructions += l.valid;
@@ -215,6 +220,25 @@ TEST(DecodeMc, RecordedProgramsReadAlikeToTheLetter) {
   EXPECT_LE(odd, 4);
 }
 
+TEST(DecodeMc, CompiledCodeReadsAlikeToTheLetter) {
+  for (int wave_size : {32, 64}) {
+    for (const char* level : {"O0", "O1", "O3"}) {
+      auto code = ReadFile(absl::StrFormat("tests/emu/amd/decode/compiled_%s_w%d.text", level, wave_size));
+      ASSERT_TRUE(code.ok()) << code.status();
+      const auto* bytes = reinterpret_cast<const uint8_t*>(code->data());
+      CompareOptions options;
+      options.wave_size = wave_size;
+      for (const McDifference& d : CompareWithMc(bytes, code->size(), options)) {
+        ADD_FAILURE() << level << " wave" << wave_size << " at " << d.offset << ": " << d.what << "\n  ours "
+                      << d.ours << "\n  MC   " << d.mc;
+      }
+      std::vector<Line> lines = Disassemble(Isa::kRdna3, bytes, code->size());
+      EXPECT_GT(lines.size(), 1500u);
+      for (const Line& line : lines) EXPECT_TRUE(line.valid) << line.offset << " " << line.text;
+    }
+  }
+}
+
 // Runs last: a row of the exception list that nothing meets is stale.
 TEST(DecodeMc, ZEveryExceptionIsStillNeeded) {
   const auto& rows = McExceptions();
@@ -223,7 +247,8 @@ TEST(DecodeMc, ZEveryExceptionIsStillNeeded) {
   }
   const auto& text_rows = McTextExceptions();
   for (size_t i = 0; i < text_rows.size(); ++i) {
-    EXPECT_TRUE(TextExceptionsMet().count(static_cast<int>(i))) << "stale text exception: " << text_rows[i].name;
+    EXPECT_TRUE(TextExceptionsMet().count(static_cast<int>(i)))
+        << "stale text exception: " << text_rows[i].name;
   }
 }
 

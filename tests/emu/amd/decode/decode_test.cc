@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Inst says about single instructions (values from the RDNA3 ISA manual), and that the decoder never reads past the
-// bytes it was given.
-#include "emu/amd/decode/inst.h"
-
+// What Inst says about single instructions (values from the RDNA3 ISA manual), and that the decoder never
+// reads past the bytes it was given.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "emu/amd/decode/inst.h"
 #include "emu/amd/decode/rows.h"
 #include "tests/emu/amd/decode/random_words.h"
 
@@ -66,11 +65,11 @@ TEST(Decode, CmpxE64WithDpp8IsTwelveBytes) {
 }
 
 TEST(Decode, OperandNumbersAreThoseOfRdna3) {
-  EXPECT_EQ(Must({0xbe800066}).src[0].reg, 102);                      // s_mov_b32 s0, s102
-  EXPECT_EQ(Must({0xbee60085}).dst[0].reg, 102);                      // s_mov_b32 s102, 5
-  EXPECT_EQ(Must({0xbefc0080}).dst[0].reg, kRegNull);                 // s_mov_b32 null, 0
-  EXPECT_EQ(Must({0xbefd0080}).dst[0].reg, kRegM0);                   // s_mov_b32 m0, 0
-  EXPECT_EQ(Must({0x8c0a04fd}).src[0].kind, Operand::Kind::kScc);     // s_or_b32 s10, src_scc, s4
+  EXPECT_EQ(Must({0xbe800066}).src[0].reg, 102);                   // s_mov_b32 s0, s102
+  EXPECT_EQ(Must({0xbee60085}).dst[0].reg, 102);                   // s_mov_b32 s102, 5
+  EXPECT_EQ(Must({0xbefc0080}).dst[0].reg, kRegNull);              // s_mov_b32 null, 0
+  EXPECT_EQ(Must({0xbefd0080}).dst[0].reg, kRegM0);                // s_mov_b32 m0, 0
+  EXPECT_EQ(Must({0x8c0a04fd}).src[0].kind, Operand::Kind::kScc);  // s_or_b32 s10, src_scc, s4
 }
 
 TEST(Decode, LiteralEqualToASelectorNumberIsAValue) {
@@ -131,7 +130,8 @@ TEST(Decode, HalvesOfRegistersArriveInOpSel) {
 
 TEST(Decode, VopdHalvesAreTheInstructionsTheyName) {
   // v_dual_fmamk_f32 v2, v0, 0x40a00000, v1 :: v_dual_mov_b32 v3, v0
-  Inst i = Must({0xc8000000 | 2u << 22 | 8u << 17 | 1u << 9 | 0x100, 2u << 24 | 1u << 17 | 0x100, 0x40a00000});
+  Inst i =
+      Must({0xc8000000 | 2u << 22 | 8u << 17 | 1u << 9 | 0x100, 2u << 24 | 1u << 17 | 0x100, 0x40a00000});
   EXPECT_EQ(i.op, Opcode::V_FMAMK_F32);
   EXPECT_EQ(i.op_y, Opcode::V_MOV_B32);
   Inst x = VopdHalf(i, 0), y = VopdHalf(i, 1);
@@ -190,15 +190,18 @@ TEST(Decode, ScalarLoadOffsetsAreSigned) {
 TEST(Decode, BranchOffsetsAreSigned) { EXPECT_EQ(Must({0xbfa0fff6}).simm, -10); }
 
 TEST(Decode, RefusalsNameEncodingOpcodeAndField) {
-  EXPECT_EQ(Refusal({0xbe804e00}),
-            "INVALID_ARGUMENT: rdna3 SOP1 opcode 78, words be804e00: no such opcode");
-  EXPECT_EQ(Refusal({0xbe800101}), "INVALID_ARGUMENT: rdna3 SOP1 opcode 1 (S_MOV_B64), words be800101: scalar register 1 "
-                                   "starts a tuple of 2 and must be a multiple of 2");
-  EXPECT_EQ(Refusal({0xbe8000fe}),
-            "INVALID_ARGUMENT: rdna3 SOP1 opcode 0 (S_MOV_B32), words be8000fe: src0 = operand 254 is reserved");
+  EXPECT_EQ(Refusal({0xbe804e00}), "INVALID_ARGUMENT: rdna3 SOP1 opcode 78, words be804e00: no such opcode");
+  EXPECT_EQ(Refusal({0xbe800101}),
+            "INVALID_ARGUMENT: rdna3 SOP1 opcode 1 (S_MOV_B64), words be800101: scalar register 1 "
+            "starts a tuple of 2 and must be a multiple of 2");
+  EXPECT_EQ(
+      Refusal({0xbe8000fe}),
+      "INVALID_ARGUMENT: rdna3 SOP1 opcode 0 (S_MOV_B32), words be8000fe: src0 = operand 254 is reserved");
   EXPECT_EQ(Refusal({0x7e0002ff}),
-            "OUT_OF_RANGE: rdna3 VOP1 opcode 1 (V_MOV_B32), words 7e0002ff: the instruction needs 8 bytes, 4 are there");
-  EXPECT_EQ(Refusal({0xd0000000}), "INVALID_ARGUMENT: rdna3, words d0000000: no encoding has bits 31:26 = 0x34");
+            "OUT_OF_RANGE: rdna3 VOP1 opcode 1 (V_MOV_B32), words 7e0002ff: the instruction needs 8 bytes, 4 "
+            "are there");
+  EXPECT_EQ(Refusal({0xd0000000}),
+            "INVALID_ARGUMENT: rdna3, words d0000000: no encoding has bits 31:26 = 0x34");
   EXPECT_NE(Refusal({0xa0000000}).find("gfx1150"), std::string::npos);
   EXPECT_EQ(Refusal({0xbf800000}, Isa::kCdna4),
             "UNIMPLEMENTED: no decoder for cdna4; there is one for rdna3");
@@ -208,7 +211,8 @@ TEST(Decode, RefusalsNameEncodingOpcodeAndField) {
 class GuardedPage {
  public:
   GuardedPage() : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
-    base_ = static_cast<uint8_t*>(mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    base_ = static_cast<uint8_t*>(
+        mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(base_ + page_, page_, PROT_NONE);
   }
   ~GuardedPage() { munmap(base_, 2 * page_); }

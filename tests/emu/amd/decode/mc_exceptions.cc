@@ -25,42 +25,55 @@ const McException kExceptions[] = {
      "For the f16 forms MC takes the low 8 bits of the 9-bit field as a VGPR, whatever the top bit says.",
      [](const Disagreement& d) { return Refused(d, " VINTERP "); }},
     {"later operand codes",
-     "Codes 230 and 231 (flat_scratch_base) came after RDNA3, 254 (lds_direct) ended with RDNA2; MC's operand table is "
+     "Codes 230 and 231 (flat_scratch_base) came after RDNA3, 254 (lds_direct) ended with RDNA2; MC's "
+     "operand table is "
      "shared by generations.",
      [](const Disagreement& d) {
        return Refused(d, "operand 230 ") || Refused(d, "operand 231 ") || Refused(d, "operand 254 ");
      }},
-    {"literal as buffer soffset", "MUBUF and MTBUF have no layout with a literal; soffset is a register or an inline constant.",
+    {"literal as buffer soffset",
+     "MUBUF and MTBUF have no layout with a literal; soffset is a register or an inline constant.",
      [](const Disagreement& d) { return Refused(d, "src2 cannot be a literal"); }},
     {"operand of the wrong file",
-     "MC decodes a source field by one table and does not check that the instruction takes a VGPR (or a scalar) there.",
+     "MC decodes a source field by one table and does not check that the instruction takes a VGPR (or a "
+     "scalar) there.",
      [](const Disagreement& d) {
-       return Refused(d, "must be a VGPR") || Refused(d, "must be scalar") || Refused(d, "must be a register") ||
-              Refused(d, "cannot be a literal");
+       return Refused(d, "must be a VGPR") || Refused(d, "must be scalar") ||
+              Refused(d, "must be a register") || Refused(d, "cannot be a literal");
      }},
     {"scalar destination above 127",
      "MC decodes the 8-bit sdst of VOP3 and VOP1 with the source table (src_scc as a destination).",
      [](const Disagreement& d) { return Refused(d, "is not a scalar register"); }},
     {"neg or abs on an integer",
-     "The manual gives input modifiers to float operands. MC's source modifiers of 16-bit operands also carry op_sel and "
+     "The manual gives input modifiers to float operands. MC's source modifiers of 16-bit operands also "
+     "carry op_sel and "
      "let the other bits through.",
-     [](const Disagreement& d) { return Refused(d, "not a float operand") || Refused(d, "cannot be negated"); }},
-    {"output modifier on an integer result", "omod scales floats; MC allows it for conversions to integer too.",
+     [](const Disagreement& d) {
+       return Refused(d, "not a float operand") || Refused(d, "cannot be negated");
+     }},
+    {"output modifier on an integer result",
+     "omod scales floats; MC allows it for conversions to integer too.",
      [](const Disagreement& d) { return Refused(d, "takes no output modifier"); }},
     {"clamp on V_ALIGNBIT and V_ALIGNBYTE", "Clamp means nothing for a byte shift; MC's profile has the bit.",
      [](const Disagreement& d) { return Refused(d, "takes no clamp"); }},
-    {"DPP word and literal", "An instruction has one extension word (ISA manual, DPP); MC reads a literal after the DPP word.",
+    {"DPP word and literal",
+     "An instruction has one extension word (ISA manual, DPP); MC reads a literal after the DPP word.",
      [](const Disagreement& d) { return Refused(d, "cannot both follow"); }},
     {"FLAT with offset bit 12", "FLAT offsets are 12 bits unsigned on RDNA3 (ISA manual, FLAT offset).",
      [](const Disagreement& d) { return Refused(d, "must not be negative"); }},
-    {"EXEC as address of an addtid access", "saddr is an SGPR pair or VCC for GLOBAL; MC checks it except for *_ADDTID.",
+    {"EXEC as address of an addtid access",
+     "saddr is an SGPR pair or VCC for GLOBAL; MC checks it except for *_ADDTID.",
      [](const Disagreement& d) { return Refused(d, "is not a register for addresses"); }},
-    {"VOP3P of an older generation", "MC falls back to GFX9's VOP3P prefix 110100111 for the mixed-precision FMAs.",
+    {"VOP3P of an older generation",
+     "MC falls back to GFX9's VOP3P prefix 110100111 for the mixed-precision FMAs.",
      [](const Disagreement& d) { return Refused(d, "no encoding has bits 31:26 = 0x34"); }},
 
     // We take what MC refuses.
-    {"V_CMPX e64 with vdst 0", "vdst has no meaning, EXEC is written; assemblers have left it zero. MC wants 126.",
-     [](const Disagreement& d) { return NameHas(d, "V_CMPX_") && d.ours->enc == Encoding::VOP3 && (d.words[0] & 0xff) == 0; }},
+    {"V_CMPX e64 with vdst 0",
+     "vdst has no meaning, EXEC is written; assemblers have left it zero. MC wants 126.",
+     [](const Disagreement& d) {
+       return NameHas(d, "V_CMPX_") && d.ours->enc == Encoding::VOP3 && (d.words[0] & 0xff) == 0;
+     }},
     {"loads to LDS", "AMD's specification lists them for RDNA3; MC has them for other generations only.",
      [](const Disagreement& d) { return NameHas(d, "LOAD_LDS_"); }},
     {"FLAT_ATOMIC_CSUB_U32", "In AMD's specification beside the GLOBAL and MUBUF forms; MC has those alone.",
@@ -72,21 +85,34 @@ const McException kExceptions[] = {
        return Vop3Op(d, Opcode::V_FMA_DX9_ZERO_F32) && d.ours->dpp.kind != DppInfo::Kind::kNone;
      }},
     {"DPP control of the mixed FMAs",
-     "For v_fma_mix* MC reads dpp_ctrl as if it were an operand code: quad_perm 0xcd prints as an invalid control.",
-     [](const Disagreement& d) { return NameHas(d, "V_FMA_MIX") && d.ours->dpp.kind == DppInfo::Kind::kDpp16; }},
+     "For v_fma_mix* MC reads dpp_ctrl as if it were an operand code: quad_perm 0xcd prints as an invalid "
+     "control.",
+     [](const Disagreement& d) {
+       return NameHas(d, "V_FMA_MIX") && d.ours->dpp.kind == DppInfo::Kind::kDpp16;
+     }},
     {"MTBUF with tfe", "The layout has the bit (53); MC has no typed buffer instruction with it.",
-     [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::MTBUF && d.ours->tfe; }},
-    {"image resource of four registers", "r128 makes the resource four registers long; MC reads eight, past the last SGPR.",
-     [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::MIMG && d.ours->r128; }},
+     [](const Disagreement& d) {
+       return d.ours != nullptr && d.ours->enc == Encoding::MTBUF && d.ours->tfe;
+     }},
+    {"image resource of four registers",
+     "r128 makes the resource four registers long; MC reads eight, past the last SGPR.",
+     [](const Disagreement& d) {
+       return d.ours != nullptr && d.ours->enc == Encoding::MIMG && d.ours->r128;
+     }},
     {"unused DS fields",
-     "MC wants zero where the opcode has no address, data or result. The machine does not look: programs recorded with "
+     "MC wants zero where the opcode has no address, data or result. The machine does not look: programs "
+     "recorded with "
      "such fields run.",
      [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::DS; }},
-    {"reserved delay", "MC prints reserved codes of S_DELAY_ALU as comments; the instruction is a hint and stays one.",
+    {"reserved delay",
+     "MC prints reserved codes of S_DELAY_ALU as comments; the instruction is a hint and stays one.",
      [](const Disagreement& d) { return d.ours != nullptr && d.ours->op == Opcode::S_DELAY_ALU; }},
     {"op_sel of an absent source",
-     "MC insists on zero for the 16-bit instructions it models with op_sel, and ignores the bits for all others.",
-     [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::VOP3 && (d.words[0] & 0x3000) != 0; }},
+     "MC insists on zero for the 16-bit instructions it models with op_sel, and ignores the bits for all "
+     "others.",
+     [](const Disagreement& d) {
+       return d.ours != nullptr && d.ours->enc == Encoding::VOP3 && (d.words[0] & 0x3000) != 0;
+     }},
     {"scalar source of VINTERP",
      "The fields have nine bits and take the codes of other sources; a recorded program has an SGPR there.",
      [](const Disagreement& d) { return d.ours != nullptr && d.ours->enc == Encoding::VINTERP; }},
@@ -102,13 +128,15 @@ bool Is16BitForm(const Disagreement& d) {
 const McException kTextExceptions[] = {
     {"image resource of four registers", "We print the four registers that r128 says; MC prints eight.",
      [](const Disagreement& d) { return d.ours->enc == Encoding::MIMG && d.ours->r128; }},
-    {"data of a store or atomic with tfe", "What is stored has no fault word; MC prints one more data register.",
+    {"data of a store or atomic with tfe",
+     "What is stored has no fault word; MC prints one more data register.",
      [](const Disagreement& d) {
        return (d.ours->enc == Encoding::MUBUF || d.ours->enc == Encoding::MIMG) && d.ours->tfe &&
               d.ours->src[3].kind != Operand::Kind::kNone;
      }},
     {"16-bit operands in VOP3 with unused bits set",
-     "Where op_sel or src2 bits beyond the operands are set, MC falls back to its table without register halves.",
+     "Where op_sel or src2 bits beyond the operands are set, MC falls back to its table without register "
+     "halves.",
      [](const Disagreement& d) {
        return d.ours->enc == Encoding::VOP3 && Is16BitForm(d) &&
               ((d.words[0] & 0x7800) != 0 || (d.words[1] & 0x07fc0000) != 0);
@@ -120,7 +148,8 @@ const McException kTextExceptions[] = {
     {"DS_SWIZZLE_B32", "MC spells the pattern out; we print the offset that encodes it.",
      [](const Disagreement& d) { return d.ours->op == Opcode::DS_SWIZZLE_B32; }},
     {"image atomic with a dmask that selects no type",
-     "An image atomic works on one or two dwords (a compare-and-swap on two or four); for other masks MC prints its first "
+     "An image atomic works on one or two dwords (a compare-and-swap on two or four); for other masks MC "
+     "prints its first "
      "variant.",
      [](const Disagreement& d) {
        if (!NameHas(d, "IMAGE_ATOMIC_")) return false;
@@ -128,7 +157,8 @@ const McException kTextExceptions[] = {
        return d.ours->op == Opcode::IMAGE_ATOMIC_CMPSWAP ? n != 2 && n != 4 : n != 1 && n != 2;
      }},
     {"image register counts that MC lacks",
-     "MC defines the counts that its compiler uses and prints its first variant for the others: multi-sample and mip "
+     "MC defines the counts that its compiler uses and prints its first variant for the others: multi-sample "
+     "and mip "
      "forms, 16-bit data, some address lists. The modifiers must agree all the same.",
      [](const Disagreement& d) {
        if (d.ours->enc != Encoding::MIMG) return false;
@@ -138,11 +168,14 @@ const McException kTextExceptions[] = {
        return rare && our_dim != std::string::npos && mc_dim != std::string::npos &&
               ours.substr(our_dim) == d.mc.text.substr(mc_dim);
      }},
-    {"scalar f16 constants", "MC gives gfx1150's scalar f16 instructions integer or 32-bit operands and prints bit patterns.",
+    {"scalar f16 constants",
+     "MC gives gfx1150's scalar f16 instructions integer or 32-bit operands and prints bit patterns.",
      [](const Disagreement& d) {
-       return (d.ours->enc == Encoding::SOP1 || d.ours->enc == Encoding::SOPC) && d.ours->src[0].type == DataType::F16;
+       return (d.ours->enc == Encoding::SOP1 || d.ours->enc == Encoding::SOPC) &&
+              d.ours->src[0].type == DataType::F16;
      }},
-    {"1/(2*pi) as a matrix", "MC prints the inline constant of a WMMA accumulator with the digits of a double.",
+    {"1/(2*pi) as a matrix",
+     "MC prints the inline constant of a WMMA accumulator with the digits of a double.",
      [](const Disagreement& d) { return NameHas(d, "V_WMMA_") && Has(d.mc.text, "0.15915494309189532"); }},
     {"S_VERSION", "MC has names for code versions; we print the number.",
      [](const Disagreement& d) { return d.ours->op == Opcode::S_VERSION; }},
@@ -151,7 +184,8 @@ const McException kTextExceptions[] = {
 }  // namespace
 
 const std::vector<McException>& McTextExceptions() {
-  static const auto* const rows = new std::vector<McException>(std::begin(kTextExceptions), std::end(kTextExceptions));
+  static const auto* const rows =
+      new std::vector<McException>(std::begin(kTextExceptions), std::end(kTextExceptions));
   return *rows;
 }
 
@@ -164,7 +198,8 @@ int FindTextException(const Disagreement& d) {
 }
 
 const std::vector<McException>& McExceptions() {
-  static const auto* const rows = new std::vector<McException>(std::begin(kExceptions), std::end(kExceptions));
+  static const auto* const rows =
+      new std::vector<McException>(std::begin(kExceptions), std::end(kExceptions));
   return *rows;
 }
 

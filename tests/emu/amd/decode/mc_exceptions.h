@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The classes of bytes on which our RDNA3 decoder and LLVM MC disagree on purpose, each with its reason. A test uses
-// them to accept a known disagreement, and checks that each is still needed.
+// The classes of bytes on which our RDNA3 decoder and LLVM MC disagree on purpose, each with its reason. A
+// test uses them to accept a known disagreement, and checks that each is still needed.
 
 #include <string>
 #include <vector>
@@ -13,8 +13,8 @@ namespace understudy::emu::amd {
 
 struct Disagreement {
   uint32_t words[4];
-  const Inst* ours = nullptr;   // null: refused
-  std::string refusal;          // our message, when refused
+  const Inst* ours = nullptr;  // null: refused
+  std::string refusal;         // our message, when refused
   McInst mc;
 };
 

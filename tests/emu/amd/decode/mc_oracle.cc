@@ -25,8 +25,10 @@ McDisassembler::McDisassembler(const std::string& cpu, int wave_size) {
     return true;
   }();
   (void)initialised;
-  std::string features = wave_size == 32 ? "+wavefrontsize32,-wavefrontsize64" : "+wavefrontsize64,-wavefrontsize32";
-  context_ = LLVMCreateDisasmCPUFeatures("amdgcn-amd-amdhsa", cpu.c_str(), features.c_str(), nullptr, 0, nullptr, nullptr);
+  std::string features =
+      wave_size == 32 ? "+wavefrontsize32,-wavefrontsize64" : "+wavefrontsize64,-wavefrontsize32";
+  context_ = LLVMCreateDisasmCPUFeatures("amdgcn-amd-amdhsa", cpu.c_str(), features.c_str(), nullptr, 0,
+                                         nullptr, nullptr);
   US_CHECK(context_ != nullptr) << "LLVM has no AMDGPU disassembler for " << cpu.c_str();
 }
 
@@ -42,7 +44,8 @@ McInst McDisassembler::Disassemble(const uint8_t* bytes, size_t n) const {
   if (out.size == 0) return out;
   const char* begin = text + std::strspn(text, " \t");
   for (const char* c = begin; *c != 0; ++c) {
-    if (*c != ' ' || c[1] != ' ') out.text += *c;  // some image instructions have two blanks after the mnemonic
+    if (*c != ' ' || c[1] != ' ')
+      out.text += *c;  // some image instructions have two blanks after the mnemonic
   }
   out.mnemonic.assign(begin, std::strcspn(begin, " \t\n"));
   out.doubtful = out.text.find("/*") != std::string::npos || out.text.find("Warning:") != std::string::npos ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// LLVM's AMDGPU disassembler as an oracle, in process, and the comparison of our decoder with it. Tests of any code
-// object use CompareWithMc; it never runs code and keeps no state between calls.
+// LLVM's AMDGPU disassembler as an oracle, in process, and the comparison of our decoder with it. Tests of
+// any code object use CompareWithMc; it never runs code and keeps no state between calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace understudy::emu::amd {
 
-// What MC makes of the bytes. It never reads past 16 bytes from the start; shorter inputs are padded with zeros.
+// What MC makes of the bytes. It never reads past 16 bytes from the start; shorter inputs are padded with
+// zeros.
 struct McInst {
   size_t size = 0;       // 0: refused
   std::string text;      // without leading blanks
   std::string mnemonic;  // first word of text
-  // MC prints what it cannot name with a comment ("/*Invalid register*/") or a warning (misaligned scalar tuples):
-  // the bytes are not an instruction by its own account, though it returns a size.
+  // MC prints what it cannot name with a comment ("/*Invalid register*/") or a warning (misaligned scalar
+  // tuples): the bytes are not an instruction by its own account, though it returns a size.
   bool doubtful = false;
   bool accepted() const { return size != 0 && !doubtful; }
 };
@@ -50,8 +51,9 @@ struct CompareOptions {
   bool text = true;  // compare the whole line, not only boundaries and mnemonics
 };
 
-// Walks `n` bytes of code with both and returns every difference: instruction boundaries, mnemonics and, if asked, the
-// whole text. Bytes that both refuse are stepped over as one word. Stops at the first difference in size.
+// Walks `n` bytes of code with both and returns every difference: instruction boundaries, mnemonics and, if
+// asked, the whole text. Bytes that both refuse are stepped over as one word. Stops at the first difference
+// in size.
 std::vector<McDifference> CompareWithMc(const uint8_t* code, size_t n, const CompareOptions& options = {});
 
 }  // namespace understudy::emu::amd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of single instructions and the walk over code. Expected texts are llvm-mc's (version 22, gfx1100) for these
-// bytes; tests/emu/amd/decode compares the two on whole programs.
+// Text of single instructions and the walk over code. Expected texts are llvm-mc's (version 22, gfx1100) for
+// these bytes; tests/emu/amd/decode compares the two on whole programs.
 #include "emu/amd/disasm/disasm.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,12 @@ TEST(Disasm, PrintsWhatLlvmPrints) {
       {{0xbe8001f8}, "s_mov_b64 s[0:1], 0.15915494309189532"},
       {{0xd5030005, 0x200204f2}, "v_add_f32_e64 v5, neg(1.0), v2"},
       {{0xd5320805, 0x00020501}, "v_add_f16_e64 v5.l, v1.h, v2.l op_sel:[1,0,0]"},
-      {{0x7e0002fa, 0xff08e401}, "v_mov_b32_dpp v0, v1 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf bound_ctrl:1"},
-      {{0xc8900100, 0x02020100, 0x40a00000}, "v_dual_fmamk_f32 v2, v0, 0x40a00000, v0 :: v_dual_mov_b32 v3, v0"},
+      {{0xd5360800, 0x00020300}, "v_fmac_f16_e64 v0.l, v0.h, v1.l op_sel:[1,0,0,0]"},
+      {{0xd65d5011, 0x01aa6700}, "v_cndmask_b16 v17.h, v0.l, v51.h, vcc_lo"},
+      {{0x7e0002fa, 0xff08e401},
+       "v_mov_b32_dpp v0, v1 quad_perm:[0,1,2,3] row_mask:0xf bank_mask:0xf bound_ctrl:1"},
+      {{0xc8900100, 0x02020100, 0x40a00000},
+       "v_dual_fmamk_f32 v2, v0, 0x40a00000, v0 :: v_dual_mov_b32 v3, v0"},
       {{0xcc0f4001, 0x180200f4}, "v_pk_add_f16 v1, 2.0, v0"},
       {{0xf4000141, 0xf81ffff8}, "s_load_b32 s5, s[2:3], -0x8"},
       {{0xdc520100, 0x03020000}, "global_load_b32 v3, v0, s[2:3] offset:256"},
