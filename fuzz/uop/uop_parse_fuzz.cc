@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text: the parser refuses it with a line and a column, or gives a node whose text parses back to the node itself, whose
-// bounds can be asked and whose spec can be checked. Nothing aborts, nothing leaks.
+// Any text: the parser refuses it with a line and a column, or gives a node whose text parses back to the
+// node itself, whose bounds can be asked and whose spec can be checked. Nothing aborts, nothing leaks.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boolean algebra, negated comparisons, and WHERE on bools. NOT x is written x ^ 1. A negated CMPLT turns around on
-// integers only: !(x < c) and c <= x differ for NaN, and the conditions are false where constants are floats.
+// Boolean algebra, negated comparisons, and WHERE on bools. NOT x is written x ^ 1. A negated CMPLT turns
+// around on integers only: !(x < c) and c <= x differ for NaN, and the conditions are false where constants
+// are floats.
 #include "src/symbolic/rule_lists.h"
 #include "src/uop/build.h"
 

@@ -50,7 +50,8 @@ WideInterval FloorRemainder(WideInterval a, WideInterval b) {
       const Int q = FloorQuotient(a.lo, d.lo);
       if (q == FloorQuotient(a.hi, d.lo)) return {a.lo - q * d.lo, a.hi - q * d.lo};
     }
-    if (d.lo > 0) return {a.lo >= 0 && a.hi < d.lo ? a.lo : 0, a.lo >= 0 ? std::min(a.hi, d.hi - 1) : d.hi - 1};
+    if (d.lo > 0)
+      return {a.lo >= 0 && a.hi < d.lo ? a.lo : 0, a.lo >= 0 ? std::min(a.hi, d.hi - 1) : d.hi - 1};
     return {a.hi <= 0 ? std::max(a.lo, d.lo + 1) : d.lo + 1, a.hi <= 0 && a.lo > d.hi ? a.hi : 0};
   });
 }
@@ -59,7 +60,8 @@ WideInterval TruncRemainder(WideInterval a, WideInterval b) {
   return BySign(b, a, [&](WideInterval d) -> WideInterval {
     if (d.IsPoint()) {
       const Int q = a.lo / d.lo;
-      // One quotient, and not the quotient 0 of both signs (there the remainder is the dividend all the same).
+      // One quotient, and not the quotient 0 of both signs (there the remainder is the dividend all the
+      // same).
       if (q == a.hi / d.lo) return {a.lo - q * d.lo, a.hi - q * d.lo};
     }
     const Int most = std::max(d.hi < 0 ? -d.hi : d.hi, d.lo < 0 ? -d.lo : d.lo) - 1;
@@ -94,7 +96,9 @@ WideInterval BoundsCache::Compute(const UOp& n) const {
   const WideInterval limits = TypeLimits(n.dtype());
   const auto src = [&](size_t i) { return done_.at(n.src(i)); };
   const auto within = [&](WideInterval r) { return r.lo >= limits.lo && r.hi <= limits.hi ? r : limits; };
-  const auto truth = [](bool yes, bool no) { return yes ? WideInterval{1, 1} : no ? WideInterval{0, 0} : WideInterval{0, 1}; };
+  const auto truth = [](bool yes, bool no) {
+    return yes ? WideInterval{1, 1} : no ? WideInterval{0, 0} : WideInterval{0, 1};
+  };
   switch (n.op()) {
     case Op::kConst: {
       const Int v = ExactValue(n);
@@ -157,7 +161,8 @@ WideInterval BoundsCache::Compute(const UOp& n) const {
       const WideInterval r{*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
       if (n.op() == Op::kMul) return within(r);
       Int lo, hi;
-      if (__builtin_add_overflow(r.lo, src(2).lo, &lo) || __builtin_add_overflow(r.hi, src(2).hi, &hi)) return limits;
+      if (__builtin_add_overflow(r.lo, src(2).lo, &lo) || __builtin_add_overflow(r.hi, src(2).hi, &hi))
+        return limits;
       return within({lo, hi});
     }
     case Op::kIDiv:
@@ -192,7 +197,8 @@ WideInterval BoundsCache::Compute(const UOp& n) const {
     case Op::kShr: {
       // A negative amount is a large one: only the sign remains.
       const Int most = bits;
-      const WideInterval d = b.lo < 0 ? WideInterval{0, most} : WideInterval{std::min(b.lo, most), std::min(b.hi, most)};
+      const WideInterval d =
+          b.lo < 0 ? WideInterval{0, most} : WideInterval{std::min(b.lo, most), std::min(b.hi, most)};
       return Corners(a, d, [](Int x, Int y) { return x >> static_cast<int>(y); });
     }
     case Op::kCmpLt:
@@ -232,7 +238,8 @@ WideInterval BoundsCache::Wide(const UOpRef& node) const {
       if (both.lo <= both.hi) {
         w = both;
       } else {
-        contradiction_ = true;  // no value is possible: any answer is right, the plain one keeps the interval sound
+        contradiction_ =
+            true;  // no value is possible: any answer is right, the plain one keeps the interval sound
       }
     }
     done_.emplace(ref, w);

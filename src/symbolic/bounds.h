@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Exact bounds of integer and bool expressions. Simplification, validity and codegen's choice of index width ask them.
-// Arithmetic is in 128-bit integers, never floats: an operation that may leave its type makes the whole type's range.
+// Exact bounds of integer and bool expressions. Simplification, validity and codegen's choice of index width
+// ask them. Arithmetic is in 128-bit integers, never floats: an operation that may leave its type makes the
+// whole type's range.
 
 #include <cstdint>
 

@@ -64,8 +64,10 @@ std::vector<Rule> CastRules() {
       R("cast-same", OpPattern(Op::kCast, {x}), kAllTypes, "a cast to the type that the value has", CastSame),
       R("cast-cast", OpPattern(Op::kCast, {OpPattern(Op::kCast, {x}).As("inner")}), kAllTypes,
         "the first cast keeps every value, or all bits that the last keeps", CastCast),
-      R("bitcast-same", OpPattern(Op::kBitcast, {x}), kAllTypes, "a bitcast to the type that the value has", CastSame),
-      R("bitcast-bitcast", OpPattern(Op::kBitcast, {OpPattern(Op::kBitcast, {x})}), kAllTypes, "one bitcast does",
+      R("bitcast-same", OpPattern(Op::kBitcast, {x}), kAllTypes, "a bitcast to the type that the value has",
+        CastSame),
+      R("bitcast-bitcast", OpPattern(Op::kBitcast, {OpPattern(Op::kBitcast, {x})}), kAllTypes,
+        "one bitcast does",
         [](const Match& m) {
           const UOpRef v = m["x"];
           // A NaN's payload lives through integers but not through float values.

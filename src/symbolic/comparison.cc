@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons of integers. CMPEQ and CMPNE may move terms freely in wrapping arithmetic; CMPLT only where sums are exact.
+// Comparisons of integers. CMPEQ and CMPNE may move terms freely in wrapping arithmetic; CMPLT only where
+// sums are exact.
 #include <algorithm>
 #include <numeric>
 
@@ -41,8 +42,10 @@ std::optional<WideInterval> ExactDifference(const Sides& s, const BoundsCache& b
   const auto add = [&](const UOpRef& node, __int128 coefficient) {
     const WideInterval b = bounds.Wide(node);
     __int128 x, y;
-    if (__builtin_mul_overflow(b.lo, coefficient, &x) || __builtin_mul_overflow(b.hi, coefficient, &y)) return false;
-    return !__builtin_add_overflow(sum.lo, std::min(x, y), &sum.lo) && !__builtin_add_overflow(sum.hi, std::max(x, y), &sum.hi);
+    if (__builtin_mul_overflow(b.lo, coefficient, &x) || __builtin_mul_overflow(b.hi, coefficient, &y))
+      return false;
+    return !__builtin_add_overflow(sum.lo, std::min(x, y), &sum.lo) &&
+           !__builtin_add_overflow(sum.hi, std::max(x, y), &sum.hi);
   };
   for (const LinearTerm& t : s.left.terms) {
     __int128 c = t.coefficient;
@@ -52,7 +55,8 @@ std::optional<WideInterval> ExactDifference(const Sides& s, const BoundsCache& b
     if (!add(t.node, c)) return std::nullopt;
   }
   for (const LinearTerm& r : s.right.terms) {
-    const bool shared = std::any_of(s.left.terms.begin(), s.left.terms.end(), [&](const LinearTerm& t) { return t.node == r.node; });
+    const bool shared = std::any_of(s.left.terms.begin(), s.left.terms.end(),
+                                    [&](const LinearTerm& t) { return t.node == r.node; });
     if (!shared && !add(r.node, -static_cast<__int128>(r.coefficient))) return std::nullopt;
   }
   return sum;
@@ -90,7 +94,8 @@ UOpRef CompareLess(const Match& m) {
   if (d->lo >= 0) return Const(n->dtype(), 0);
   const DType t = s.left.dtype;
   if (s.right.IsConst()) {
-    // sum(a t) < c: divide by g | a (c rounds up), and drop a rest r in [0, g) where g | c: g y + r < c is y < c / g.
+    // sum(a t) < c: divide by g | a (c rounds up), and drop a rest r in [0, g) where g | c: g y + r < c is y
+    // < c / g.
     const __int128 limit = static_cast<__int128>(s.right.constant) - s.left.constant;
     std::vector<int64_t> divisors;
     for (const LinearTerm& term : s.left.terms) {
@@ -105,7 +110,8 @@ UOpRef CompareLess(const Match& m) {
       for (const LinearTerm& term : s.left.terms) {
         (term.coefficient % g == 0 ? multiple : rest).terms.push_back(term);
       }
-      // g y + r < limit is g y < limit - r: the same y for every r in [0, g) when limit % g == 0, or when no r is left.
+      // g y + r < limit is g y < limit - r: the same y for every r in [0, g) when limit % g == 0, or when no
+      // r is left.
       const auto r = BoundsOfLinear(rest, *bounds);
       if (!r || r->lo < 0 || r->hi >= g || (!rest.terms.empty() && limit % g != 0)) continue;
       if (g == 1 && s.left.constant == 0) continue;
@@ -122,7 +128,8 @@ UOpRef CompareLess(const Match& m) {
   }
   if (s.difference.terms.size() >= s.left.terms.size() + s.right.terms.size()) return nullptr;
   Linear left, right;
-  if (!Separate(s.difference, &left, &right) || !Exact(left, *bounds) || !Exact(right, *bounds)) return nullptr;
+  if (!Separate(s.difference, &left, &right) || !Exact(left, *bounds) || !Exact(right, *bounds))
+    return nullptr;
   return CmpLt(FromLinear(left), FromLinear(right));
 }
 
@@ -136,10 +143,11 @@ UOpRef CompareEqual(const Match& m) {
   if (s.difference.IsConst()) return Const(n->dtype(), (s.difference.constant == 0) == equal);
   const auto d = ExactDifference(s, *bounds);
   if (d && (d->lo > 0 || d->hi < 0)) return Const(n->dtype(), !equal);
-  // Only the low bits that the coefficients share tell: at the type's width, g | a for a power of two g means that the
-  // difference is its constant modulo g; for any other g this wants exact sums.
+  // Only the low bits that the coefficients share tell: at the type's width, g | a for a power of two g means
+  // that the difference is its constant modulo g; for any other g this wants exact sums.
   const int64_t g = CoefficientGcd(s.difference);
-  if (g > 1 && s.difference.constant % g != 0 && (IsPow2(static_cast<uint64_t>(g)) || (d && Exact(s.difference, *bounds)))) {
+  if (g > 1 && s.difference.constant % g != 0 &&
+      (IsPow2(static_cast<uint64_t>(g)) || (d && Exact(s.difference, *bounds)))) {
     return Const(n->dtype(), !equal);
   }
   const bool merges = s.difference.terms.size() < s.left.terms.size() + s.right.terms.size();
@@ -152,7 +160,8 @@ UOpRef CompareEqual(const Match& m) {
     Linear all = s.left;
     all.constant = 0;
     a = FromLinear(all);
-    b = Const(t, static_cast<int64_t>(static_cast<uint64_t>(s.right.constant) - static_cast<uint64_t>(s.left.constant)));
+    b = Const(t, static_cast<int64_t>(static_cast<uint64_t>(s.right.constant) -
+                                      static_cast<uint64_t>(s.left.constant)));
   }
   if (a->IsConst()) std::swap(a, b);
   const UOpRef out = UOp::Make(n->op(), n->dtype(), {a, b});
@@ -172,14 +181,18 @@ std::vector<Rule> ComparisonRules() {
       R("lt-quotient", (x / c0) < c1, x < (c1 * c0), kInts, If(c0 > 0 && NoWrap(c1 * c0))),
       R("gt-quotient", c1 < (x / c0), (c1 * c0 + (c0 + -1)) < x, kInts,
         If(c0 > 0 && NoWrap(c1 * c0 + (c0 + -1)))),
-      R("eq-product", (x * c0) == c1, x == (c1 / c0), kInts, If(c0 != 0 && c0 != -1 && c1 % c0 == 0 && NoWrap(x * c0))),
-      R("ne-product", (x * c0) != c1, x != (c1 / c0), kInts, If(c0 != 0 && c0 != -1 && c1 % c0 == 0 && NoWrap(x * c0))),
+      R("eq-product", (x * c0) == c1, x == (c1 / c0), kInts,
+        If(c0 != 0 && c0 != -1 && c1 % c0 == 0 && NoWrap(x * c0))),
+      R("ne-product", (x * c0) != c1, x != (c1 / c0), kInts,
+        If(c0 != 0 && c0 != -1 && c1 % c0 == 0 && NoWrap(x * c0))),
       R("eq-no-multiple", (x * c0) == c1, 0, kInts, If(c0 != 0 && c1 % c0 != 0 && NoWrap(x * c0))),
       R("ne-no-multiple", (x * c0) != c1, 1, kInts, If(c0 != 0 && c1 % c0 != 0 && NoWrap(x * c0))),
-      R("lt-sum", x < y, kInts, "exact sums: settled by the bounds of the difference; common terms cancel; common factors divide",
+      R("lt-sum", x < y, kInts,
+        "exact sums: settled by the bounds of the difference; common terms cancel; common factors divide",
         CompareLess),
       R("gt-add", c1 < (x + c0), (c1 + c0 * -1) < x, kInts, If(NoWrap(x + c0) && NoWrap(c1 + c0 * -1))),
-      R("eq-sum", AnyOp(OpSetOf({Op::kCmpEq, Op::kCmpNe}), {x, y}), kInts, "sums: common terms cancel, the constant goes right", CompareEqual),
+      R("eq-sum", AnyOp(OpSetOf({Op::kCmpEq, Op::kCmpNe}), {x, y}), kInts,
+        "sums: common terms cancel, the constant goes right", CompareEqual),
   };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division and remainder in both roundings. x/0 = 0 and x%0 = x in both. Conditions are exact: what could wrap asks
-// NoWrap, and no rule assumes a sign that bounds do not show.
+// Division and remainder in both roundings. x/0 = 0 and x%0 = x in both. Conditions are exact: what could
+// wrap asks NoWrap, and no rule assumes a sign that bounds do not show.
 #include <algorithm>
 #include <numeric>
 
@@ -85,10 +85,12 @@ UOpRef DivideSum(const Match& m) {
     const auto rest = BoundsOfLinear(s.rest, *bounds);
     if (rest && FloorQuotientWide(rest->lo, c) == FloorQuotientWide(rest->hi, c)) {
       // In wrapping arithmetic: the exact value of the whole fits.
-      return Add(FromLinear(s.multiple), Const(d.numerator.dtype, static_cast<int64_t>(FloorQuotientWide(rest->lo, c))));
+      return Add(FromLinear(s.multiple),
+                 Const(d.numerator.dtype, static_cast<int64_t>(FloorQuotientWide(rest->lo, c))));
     }
     // 5a // 4 = a + a // 4 only where the rest lies within one quotient.
-    if (Exact(s.rest, *bounds)) return Add(FromLinear(s.multiple), FloorDiv(FromLinear(s.rest), Const(d.numerator.dtype, c)));
+    if (Exact(s.rest, *bounds))
+      return Add(FromLinear(s.multiple), FloorDiv(FromLinear(s.rest), Const(d.numerator.dtype, c)));
   }
   Linear multiple{d.numerator.dtype, {}, FloorQuotient(d.numerator.constant, c)};
   Linear rest{d.numerator.dtype, {}, FloorRemainder(d.numerator.constant, c)};
@@ -100,7 +102,8 @@ UOpRef DivideSum(const Match& m) {
   if (!multiple.terms.empty()) {
     const auto b = BoundsOfLinear(rest, *bounds);
     if (b && FloorQuotientWide(b->lo, c) == FloorQuotientWide(b->hi, c)) {
-      return Add(FromLinear(multiple), Const(d.numerator.dtype, static_cast<int64_t>(FloorQuotientWide(b->lo, c))));
+      return Add(FromLinear(multiple),
+                 Const(d.numerator.dtype, static_cast<int64_t>(FloorQuotientWide(b->lo, c))));
     }
   }
   for (const int64_t g : CommonDivisors(d.numerator, c)) {
@@ -132,9 +135,10 @@ UOpRef RemainderOfSum(const Match& m) {
     // In wrapping arithmetic: the result lies in [0, c).
     return Add(FromLinear(*l), Mul(Const(t, static_cast<int64_t>(q)), Const(t, -c)));
   }
-  const bool changed = reduced.constant != d.numerator.constant || reduced.terms.size() != d.numerator.terms.size() ||
-                       !std::equal(reduced.terms.begin(), reduced.terms.end(), d.numerator.terms.begin(),
-                                   [](const LinearTerm& a, const LinearTerm& b) { return a.coefficient == b.coefficient; });
+  const bool changed =
+      reduced.constant != d.numerator.constant || reduced.terms.size() != d.numerator.terms.size() ||
+      !std::equal(reduced.terms.begin(), reduced.terms.end(), d.numerator.terms.begin(),
+                  [](const LinearTerm& a, const LinearTerm& b) { return a.coefficient == b.coefficient; });
   if (changed && Exact(reduced, *bounds)) return FloorMod(FromLinear(reduced), Const(t, c));
   Split s;
   for (const int64_t g : CommonDivisors(d.numerator, c)) {
@@ -177,32 +181,48 @@ std::vector<Rule> DivisionRules() {
       R("imod-unsigned", IMod(x, y), x % y, kUnsignedInts),
       R("idiv-nonnegative", IDiv(x, y), x / y, with_sign, If(Lo(x) >= 0 && Lo(y) >= 0)),
       R("imod-nonnegative", IMod(x, y), x % y, with_sign, If(Lo(x) >= 0 && Lo(y) >= 0)),
-      R("idiv-nonpositive", IDiv(x, c0), ((x * -1) / c0) * -1, with_sign, If(Hi(x) <= 0 && c0 > 1 && NoWrap(x * -1))),
-      R("imod-nonpositive", IMod(x, c0), ((x * -1) % c0) * -1, with_sign, If(Hi(x) <= 0 && c0 > 1 && NoWrap(x * -1))),
+      R("idiv-nonpositive", IDiv(x, c0), ((x * -1) / c0) * -1, with_sign,
+        If(Hi(x) <= 0 && c0 > 1 && NoWrap(x * -1))),
+      R("imod-nonpositive", IMod(x, c0), ((x * -1) % c0) * -1, with_sign,
+        If(Hi(x) <= 0 && c0 > 1 && NoWrap(x * -1))),
       // Negative divisors.
-      R("idiv-negative-divisor", IDiv(x, c0), IDiv(x, c0 * -1) * -1, with_sign, If(c0 < -1 && NoWrap(c0 * -1))),
+      R("idiv-negative-divisor", IDiv(x, c0), IDiv(x, c0 * -1) * -1, with_sign,
+        If(c0 < -1 && NoWrap(c0 * -1))),
       R("imod-negative-divisor", IMod(x, c0), IMod(x, c0 * -1), with_sign, If(c0 < -1 && NoWrap(c0 * -1))),
-      R("floordiv-negative-divisor", x / c0, (x * -1) / (c0 * -1), with_sign, If(c0 < -1 && NoWrap(c0 * -1) && NoWrap(x * -1))),
-      R("floormod-negative-divisor", x % c0, ((x * -1) % (c0 * -1)) * -1, with_sign, If(c0 < -1 && NoWrap(c0 * -1) && NoWrap(x * -1))),
+      R("floordiv-negative-divisor", x / c0, (x * -1) / (c0 * -1), with_sign,
+        If(c0 < -1 && NoWrap(c0 * -1) && NoWrap(x * -1))),
+      R("floormod-negative-divisor", x % c0, ((x * -1) % (c0 * -1)) * -1, with_sign,
+        If(c0 < -1 && NoWrap(c0 * -1) && NoWrap(x * -1))),
 
-      // Twice. Floor wants a positive outer divisor: (1 // 2) // -3 is 0, 1 // -6 is -1. INT_MIN / -1 wraps: no inner -1.
-      R("floordiv-floordiv", (x / c0) / c1, x / (c0 * c1), kInts, If(c1 > 0 && c0 != 0 && c0 != -1 && NoWrap(c0 * c1))),
-      R("idiv-idiv", IDiv(IDiv(x, c0), c1), IDiv(x, c0 * c1), kInts, If(c0 != 0 && c1 != 0 && c0 != -1 && NoWrap(c0 * c1))),
+      // Twice. Floor wants a positive outer divisor: (1 // 2) // -3 is 0, 1 // -6 is -1. INT_MIN / -1 wraps:
+      // no inner -1.
+      R("floordiv-floordiv", (x / c0) / c1, x / (c0 * c1), kInts,
+        If(c1 > 0 && c0 != 0 && c0 != -1 && NoWrap(c0 * c1))),
+      R("idiv-idiv", IDiv(IDiv(x, c0), c1), IDiv(x, c0 * c1), kInts,
+        If(c0 != 0 && c1 != 0 && c0 != -1 && NoWrap(c0 * c1))),
       R("floormod-floormod", (x % c0) % c1, x % c1, kInts, If(c0 % c1 == 0)),
       R("imod-imod", IMod(IMod(x, c0), c1), IMod(x, c1), kInts, If(c0 % c1 == 0)),
-      R("floormod-then-div", (x % c0) / c1, (x / c1) % (c0 / c1), kInts, If(c1 > 0 && c0 > 0 && c0 % c1 == 0)),
-      R("imod-then-div", IDiv(IMod(x, c0), c1), IMod(IDiv(x, c1), c0 / c1), kInts, If(c1 > 0 && c0 > 0 && c0 % c1 == 0)),
+      R("floormod-then-div", (x % c0) / c1, (x / c1) % (c0 / c1), kInts,
+        If(c1 > 0 && c0 > 0 && c0 % c1 == 0)),
+      R("imod-then-div", IDiv(IMod(x, c0), c1), IMod(IDiv(x, c1), c0 / c1), kInts,
+        If(c1 > 0 && c0 > 0 && c0 % c1 == 0)),
 
       // Products that do not wrap.
       R("floordiv-of-multiple", (x * c0) / c1, x * (c0 / c1), kInts, If(c0 % c1 == 0 && NoWrap(x * c0))),
       R("idiv-of-multiple", IDiv(x * c0, c1), x * IDiv(c0, c1), kInts, If(c0 % c1 == 0 && NoWrap(x * c0))),
-      R("floordiv-cancel", (x * c0) / c1, x / (c1 / c0), kInts, If(c0 > 0 && c1 > 0 && c1 % c0 == 0 && NoWrap(x * c0))),
-      R("idiv-cancel", IDiv(x * c0, c1), IDiv(x, IDiv(c1, c0)), kInts, If(c0 > 0 && c1 > 0 && c1 % c0 == 0 && NoWrap(x * c0))),
-      R("floormod-cancel", (x * c0) % c1, (x % (c1 / c0)) * c0, kInts, If(c0 > 0 && c1 > 0 && c1 % c0 == 0 && NoWrap(x * c0))),
-      R("imod-cancel", IMod(x * c0, c1), IMod(x, IDiv(c1, c0)) * c0, kInts, If(c0 > 0 && c1 > 0 && c1 % c0 == 0 && NoWrap(x * c0))),
+      R("floordiv-cancel", (x * c0) / c1, x / (c1 / c0), kInts,
+        If(c0 > 0 && c1 > 0 && c1 % c0 == 0 && NoWrap(x * c0))),
+      R("idiv-cancel", IDiv(x * c0, c1), IDiv(x, IDiv(c1, c0)), kInts,
+        If(c0 > 0 && c1 > 0 && c1 % c0 == 0 && NoWrap(x * c0))),
+      R("floormod-cancel", (x * c0) % c1, (x % (c1 / c0)) * c0, kInts,
+        If(c0 > 0 && c1 > 0 && c1 % c0 == 0 && NoWrap(x * c0))),
+      R("imod-cancel", IMod(x * c0, c1), IMod(x, IDiv(c1, c0)) * c0, kInts,
+        If(c0 > 0 && c1 > 0 && c1 % c0 == 0 && NoWrap(x * c0))),
 
-      R("floordiv-sum", x / c0, kInts, "x // c of an exact sum: multiples of c leave, common factors cancel", DivideSum),
-      R("floormod-sum", x % c0, kInts, "x % c of an exact sum: multiples of c drop, common factors leave", RemainderOfSum),
+      R("floordiv-sum", x / c0, kInts, "x // c of an exact sum: multiples of c leave, common factors cancel",
+        DivideSum),
+      R("floormod-sum", x % c0, kInts, "x % c of an exact sum: multiples of c drop, common factors leave",
+        RemainderOfSum),
       R("floormod-by-bounds", x % y, x, kInts, If(Lo(x) >= 0 && Hi(x) < Lo(y))),
   };
 }

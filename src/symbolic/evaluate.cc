@@ -30,7 +30,8 @@ ConstValue EvaluateConst(const UOpRef& expr, const Bindings& bindings) {
         stack.pop_back();
         continue;
       }
-      US_CHECK(IsAlu(n->op())) << "evaluating " << uop::Infix(expr) << ": no value for " << uop::Infix(UOpRef(n));
+      US_CHECK(IsAlu(n->op())) << "evaluating " << uop::Infix(expr) << ": no value for "
+                               << uop::Infix(UOpRef(n));
     }
     if (i < n->num_src()) {
       ++stack.back().second;
@@ -45,6 +46,8 @@ ConstValue EvaluateConst(const UOpRef& expr, const Bindings& bindings) {
   return done.at(expr.get());
 }
 
-int64_t Evaluate(const UOpRef& expr, const Bindings& bindings) { return std::get<int64_t>(EvaluateConst(expr, bindings)); }
+int64_t Evaluate(const UOpRef& expr, const Bindings& bindings) {
+  return std::get<int64_t>(EvaluateConst(expr, bindings));
+}
 
 }  // namespace understudy::symbolic

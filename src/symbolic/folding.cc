@@ -12,7 +12,9 @@ namespace {
 
 using namespace uop;  // NOLINT: the rule language
 
-bool IsIntegral(const UOpRef& n) { return !n->dtype().IsPointer() && (n->dtype().IsInt() || n->dtype().IsBool()); }
+bool IsIntegral(const UOpRef& n) {
+  return !n->dtype().IsPointer() && (n->dtype().IsInt() || n->dtype().IsBool());
+}
 
 UOpRef PointConst(const UOpRef& node, const BoundsCache& bounds) {
   if (node->IsConst() || !IsIntegral(node) || !node->shape().empty()) return nullptr;
@@ -41,7 +43,8 @@ UOpRef Order(const Match& m) {
   const UOpRef& n = m.root();
   // Chains have an order of their own: sum-order, idempotent-order.
   if (n->op() == Op::kAdd && n->dtype().IsInt() && n->shape().empty()) return nullptr;
-  const bool idempotent = n->op() == Op::kAnd || n->op() == Op::kOr || n->op() == Op::kMax || n->op() == Op::kMin;
+  const bool idempotent =
+      n->op() == Op::kAnd || n->op() == Op::kOr || n->op() == Op::kMax || n->op() == Op::kMin;
   if (idempotent && IsIntegral(n)) return nullptr;
   return InOrder(n->src(0), n->src(1)) ? nullptr : UOp::Make(n->op(), n->dtype(), {n->src(1), n->src(0)});
 }
@@ -65,17 +68,19 @@ UOpRef ReplacePointSources(const Match& m) {
 std::vector<Rule> FoldingRules() {
   return {
       R("fold", AnyOp(OpsWith(kFlagAlu)), kAllTypes, "an operation of constants is its value", Fold),
-      R("operand-order", AnyOp(OpsWith(kFlagCommutes)), kAllTypes, "constants right, else structural order", Order),
+      R("operand-order", AnyOp(OpsWith(kFlagCommutes)), kAllTypes, "constants right, else structural order",
+        Order),
   };
 }
 
 std::vector<Rule> PointRules() {
   return {
       // Only operations: a RANGE that counts to 1 stays where something names it as a range.
-      R("one-value", AnyOp(OpsWith(kFlagAlu)), kAllTypes, "an operation whose bounds are one value is that value",
+      R("one-value", AnyOp(OpsWith(kFlagAlu)), kAllTypes,
+        "an operation whose bounds are one value is that value",
         [](const Match& m) { return BoundsOf(m) ? PointConst(m.root(), *BoundsOf(m)) : nullptr; }),
-      R("one-value-source", AnyOp(OpsWith(kFlagAlu)), kAllTypes, "sources whose bounds are one value are that value",
-        ReplacePointSources),
+      R("one-value-source", AnyOp(OpsWith(kFlagAlu)), kAllTypes,
+        "sources whose bounds are one value are that value", ReplacePointSources),
   };
 }
 

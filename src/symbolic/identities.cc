@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identities of arithmetic. On floats only what keeps every bit: x + 0.0 is not x for x = -0.0, but x + (-0.0) is.
+// Identities of arithmetic. On floats only what keeps every bit: x + 0.0 is not x for x = -0.0, but x +
+// (-0.0) is.
 #include <cmath>
 
 #include "src/symbolic/rule_lists.h"
@@ -49,7 +50,8 @@ std::vector<Rule> IdentityRules() {
 
       R("fdiv-one", FDiv(x, 1), x, kFloats),
       R("fdiv-minus-one", FDiv(x, -1), -x, kFloats),
-      R("fdiv-power-of-two", FDiv(x, c0), kFloats, "x * (1/c0) where c0 and 1/c0 are powers of two of the type", DivideByPowerOfTwo),
+      R("fdiv-power-of-two", FDiv(x, c0), kFloats,
+        "x * (1/c0) where c0 and 1/c0 are powers of two of the type", DivideByPowerOfTwo),
       R("trunc-trunc", OpPattern(Op::kTrunc, {OpPattern(Op::kTrunc, {x}).As("t")}), Wild("t"), kFloats),
 
       R("max-self", Max(x, x), x, kAllTypes),

@@ -13,7 +13,9 @@ namespace {
 
 class Collector {
  public:
-  Collector(DType dtype, bool distribute) : bits_(dtype.BitWidth()), distribute_(distribute) { out_.dtype = dtype; }
+  Collector(DType dtype, bool distribute) : bits_(dtype.BitWidth()), distribute_(distribute) {
+    out_.dtype = dtype;
+  }
 
   // Takes the sum apart, deepest left first. Each entry of the work list is node * coefficient.
   Linear Run(const UOpRef& root) {
@@ -69,7 +71,9 @@ class Collector {
 
 }  // namespace
 
-Linear ToLinear(const UOpRef& node, bool distribute) { return Collector(node->dtype(), distribute).Run(node); }
+Linear ToLinear(const UOpRef& node, bool distribute) {
+  return Collector(node->dtype(), distribute).Run(node);
+}
 
 Linear SingleTerm(const UOpRef& node) { return Linear{node->dtype(), {{node, 1}}, 0}; }
 
@@ -85,11 +89,14 @@ UOpRef FromLinear(const Linear& l) {
 
 Linear Subtract(const Linear& a, const Linear& b) {
   const int bits = a.dtype.BitWidth();
-  const auto minus = [&](int64_t x, int64_t y) { return SignExtend(static_cast<uint64_t>(x) - static_cast<uint64_t>(y), bits); };
+  const auto minus = [&](int64_t x, int64_t y) {
+    return SignExtend(static_cast<uint64_t>(x) - static_cast<uint64_t>(y), bits);
+  };
   Linear out = a;
   out.constant = minus(a.constant, b.constant);
   for (const LinearTerm& t : b.terms) {
-    const auto it = std::find_if(out.terms.begin(), out.terms.end(), [&](const LinearTerm& o) { return o.node == t.node; });
+    const auto it = std::find_if(out.terms.begin(), out.terms.end(),
+                                 [&](const LinearTerm& o) { return o.node == t.node; });
     if (it != out.terms.end()) {
       it->coefficient = minus(it->coefficient, t.coefficient);
     } else {
@@ -109,7 +116,8 @@ std::optional<WideInterval> BoundsOfLinear(const Linear& l, const BoundsCache& b
     __int128 x, y;
     if (__builtin_mul_overflow(b.lo, static_cast<__int128>(t.coefficient), &x) ||
         __builtin_mul_overflow(b.hi, static_cast<__int128>(t.coefficient), &y) ||
-        __builtin_add_overflow(sum.lo, std::min(x, y), &sum.lo) || __builtin_add_overflow(sum.hi, std::max(x, y), &sum.hi)) {
+        __builtin_add_overflow(sum.lo, std::min(x, y), &sum.lo) ||
+        __builtin_add_overflow(sum.hi, std::max(x, y), &sum.hi)) {
       return std::nullopt;
     }
   }

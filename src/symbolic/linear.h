@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Sums of products with constants: sum(coefficient * term) + constant, the form in which sums are ordered and divisions
-// are taken apart. Used by the rules of this folder only. As ring arithmetic at the type's width a Linear always equals
-// its node; as exact integers it does only where Exact() says so.
+// Sums of products with constants: sum(coefficient * term) + constant, the form in which sums are ordered and
+// divisions are taken apart. Used by the rules of this folder only. As ring arithmetic at the type's width a
+// Linear always equals its node; as exact integers it does only where Exact() says so.
 
 #include <cstdint>
 #include <optional>

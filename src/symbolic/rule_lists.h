@@ -19,6 +19,8 @@ std::vector<uop::Rule> BooleanRules();     // boolean.cc
 std::vector<uop::Rule> CastRules();        // casts.cc
 
 // The BoundsCache behind a match, or null when the rules run without one.
-inline const BoundsCache* BoundsOf(const uop::Match& m) { return dynamic_cast<const BoundsCache*>(m.facts()); }
+inline const BoundsCache* BoundsOf(const uop::Match& m) {
+  return dynamic_cast<const BoundsCache*>(m.facts());
+}
 
 }  // namespace understudy::symbolic

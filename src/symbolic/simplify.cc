@@ -12,8 +12,8 @@ namespace understudy::symbolic {
 const uop::RuleSet& SymbolicRules() {
   static const uop::RuleSet* rules = [] {
     std::vector<uop::Rule> all;
-    for (auto list : {FoldingRules(), IdentityRules(), BooleanRules(), CastRules(), DivisionRules(), ComparisonRules(), SumRules(),
-                      PointRules()}) {
+    for (auto list : {FoldingRules(), IdentityRules(), BooleanRules(), CastRules(), DivisionRules(),
+                      ComparisonRules(), SumRules(), PointRules()}) {
       all.insert(all.end(), list.begin(), list.end());
     }
     return new uop::RuleSet("symbolic", std::move(all));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums: one order of terms, like terms together, quotient and remainder put together again. All hold in wrapping
-// arithmetic.
+// Sums: one order of terms, like terms together, quotient and remainder put together again. All hold in
+// wrapping arithmetic.
 #include <algorithm>
 
 #include "src/base/bits.h"
@@ -19,15 +19,16 @@ bool Distributes(const UOpRef& n) { return n->dtype().scalar == Scalar::kIndex; 
 // The term of a product with a constant.
 const UOpRef& TermOf(const UOpRef& e) { return e->op() == Op::kMul && e->src(1)->IsConst() ? e->src(0) : e; }
 
-// Sources are in order when the rule meets their sum: so is the sum when its last term goes before the one that is added.
+// Sources are in order when the rule meets their sum: so is the sum when its last term goes before the one
+// that is added.
 bool InOrder(const UOpRef& sum, const UOpRef& added) {
   if (added->op() == Op::kAdd || sum->IsConst()) return false;
   const UOpRef& last = sum->op() == Op::kAdd ? sum->src(1) : sum;
   if (last->IsConst()) return false;
   if (added->IsConst()) return !added->IsConst(0);
   const UOpRef &a = TermOf(last), &b = TermOf(added);
-  const bool plain = a->op() != Op::kAdd && b->op() != Op::kAdd && a->op() != Op::kMul && b->op() != Op::kMul &&
-                     a->op() != Op::kNeg && b->op() != Op::kNeg;
+  const bool plain = a->op() != Op::kAdd && b->op() != Op::kAdd && a->op() != Op::kMul &&
+                     b->op() != Op::kMul && a->op() != Op::kNeg && b->op() != Op::kNeg;
   return plain && StructuralLess(a, b);
 }
 
@@ -43,14 +44,16 @@ UOpRef OrderSum(const Match& m) {
   return ordered == n ? nullptr : ordered;
 }
 
-// a * (x // c) * c + a * (x % c) = a * x, for either rounding and any c: x // c * c + x % c = x even for c = 0.
-// a * ((x // c) % d) * c + a * (x % c) = a * (x % (c * d)), with floor and positive c and d.
+// a * (x // c) * c + a * (x % c) = a * x, for either rounding and any c: x // c * c + x % c = x even for c =
+// 0. a * ((x // c) % d) * c + a * (x % c) = a * (x % (c * d)), with floor and positive c and d.
 UOpRef Recombine(const Match& m) {
   const UOpRef& n = m.root();
   if (!n->shape().empty()) return nullptr;
   Linear l = ToLinear(n, Distributes(n));
   const int bits = l.dtype.BitWidth();
-  const auto times = [&](int64_t a, int64_t b) { return SignExtend(static_cast<uint64_t>(a) * static_cast<uint64_t>(b), bits); };
+  const auto times = [&](int64_t a, int64_t b) {
+    return SignExtend(static_cast<uint64_t>(a) * static_cast<uint64_t>(b), bits);
+  };
   for (size_t i = 0; i < l.terms.size(); ++i) {
     const UOp& rem = *l.terms[i].node;
     const bool floor = rem.op() == Op::kFloorMod;
@@ -61,12 +64,15 @@ UOpRef Recombine(const Match& m) {
     for (size_t j = 0; j < l.terms.size(); ++j) {
       if (j == i || l.terms[j].coefficient != want) continue;
       const UOpRef q = l.terms[j].node;
-      const auto is_quotient = [&](const UOpRef& e) { return e->op() == div_op && e->src(0) == x && e->src(1) == c; };
+      const auto is_quotient = [&](const UOpRef& e) {
+        return e->op() == div_op && e->src(0) == x && e->src(1) == c;
+      };
       UOpRef whole;
       if (is_quotient(q)) {
         whole = x;
       } else if (floor && q->op() == Op::kFloorMod && q->src(1)->IsConst()) {
-        // x // c may have been merged into the division below it, (x // a) // c = x // (a * c): compare simplified forms.
+        // x // c may have been merged into the division below it, (x // a) // c = x // (a * c): compare
+        // simplified forms.
         const __int128 cc = ExactValue(*c), d = ExactValue(*q->src(1));
         const WideInterval limits = TypeLimits(l.dtype);
         if (cc <= 0 || d <= 0 || cc > limits.hi / d) continue;
@@ -87,7 +93,8 @@ UOpRef Recombine(const Match& m) {
   return nullptr;
 }
 
-// Flattens x op y op z of one associative, commutative and idempotent op, orders, and drops what occurs twice.
+// Flattens x op y op z of one associative, commutative and idempotent op, orders, and drops what occurs
+// twice.
 UOpRef OrderIdempotent(const Match& m) {
   const UOpRef& n = m.root();
   std::vector<UOpRef> parts, work{n->src(1), n->src(0)};
@@ -124,7 +131,8 @@ std::vector<Rule> SumRules() {
       R("mul-sum", (x + c0) * c1, x * c1 + c0 * c1, kInts),
       R("div-and-rest", (x / y) * y + x % y, x, kInts),
       R("idiv-and-rest", IDiv(x, y) * y + IMod(x, y), x, kInts),
-      R("sum-order", AnyOp(OpSetOf({Op::kAdd}), {x, y}), kInts, "like terms together, in structural order, the constant last", OrderSum),
+      R("sum-order", AnyOp(OpSetOf({Op::kAdd}), {x, y}), kInts,
+        "like terms together, in structural order, the constant last", OrderSum),
       R("sum-recombine", AnyOp(OpSetOf({Op::kAdd}), {x, y}), kInts,
         "a*(x//c)*c + a*(x%c) is a*x, and a*((x//c)%d)*c + a*(x%c) is a*(x%(c*d))", Recombine),
       R("idempotent-order", AnyOp(OpSetOf({Op::kAnd, Op::kOr, Op::kMax, Op::kMin}), {x, y}), kIntsAndBools,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Validity: a condition guards an index, so the index may be simplified as if the condition held, and a clause as if the
-// other clauses did.
+// Validity: a condition guards an index, so the index may be simplified as if the condition held, and a
+// clause as if the other clauses did.
 #include <algorithm>
 
 #include "src/symbolic/linear.h"
@@ -36,8 +36,8 @@ UOpRef Join(const std::vector<UOpRef>& clauses) {
 void Narrow(Assumptions* all, const UOpRef& node, std::optional<Int> lo, std::optional<Int> hi) {
   if (node->IsConst()) return;
   Interval& i = (*all)[node];
-  // A limit past int64 on the side where it excludes nothing representable is left out; the other way it is clamped, which
-  // keeps the (empty) interval empty.
+  // A limit past int64 on the side where it excludes nothing representable is left out; the other way it is
+  // clamped, which keeps the (empty) interval empty.
   if (lo && *lo >= INT64_MIN) {
     const auto v = static_cast<int64_t>(std::min<Int>(*lo, INT64_MAX));
     if (*lo <= INT64_MAX && (!i.lo || *i.lo < v)) i.lo = v;
@@ -48,8 +48,8 @@ void Narrow(Assumptions* all, const UOpRef& node, std::optional<Int> lo, std::op
   }
 }
 
-// left + slack <= right with slack 0 or 1 (CMPLT): limits for both sides and, in an exact sum, for each of its terms by
-// the least that the others take.
+// left + slack <= right with slack 0 or 1 (CMPLT): limits for both sides and, in an exact sum, for each of
+// its terms by the least that the others take.
 void AddLess(Assumptions* all, const UOpRef& left, const UOpRef& right, const BoundsCache& bounds) {
   const WideInterval l = bounds.Wide(left), r = bounds.Wide(right);
   Narrow(all, left, std::nullopt, r.hi - 1);
@@ -60,7 +60,8 @@ void AddLess(Assumptions* all, const UOpRef& left, const UOpRef& right, const Bo
   std::vector<std::pair<UOpRef, Int>> terms;
   for (const LinearTerm& t : a.terms) terms.emplace_back(t.node, t.coefficient);
   for (const LinearTerm& t : b.terms) {
-    const auto it = std::find_if(terms.begin(), terms.end(), [&](const auto& o) { return o.first == t.node; });
+    const auto it =
+        std::find_if(terms.begin(), terms.end(), [&](const auto& o) { return o.first == t.node; });
     if (it == terms.end()) {
       terms.emplace_back(t.node, -Int{t.coefficient});
     } else {
@@ -72,7 +73,8 @@ void AddLess(Assumptions* all, const UOpRef& left, const UOpRef& right, const Bo
   for (const auto& [node, c] : terms) {
     const WideInterval w = bounds.Wide(node);
     Int p;
-    if (__builtin_mul_overflow(c, c > 0 ? w.lo : w.hi, &p) || __builtin_add_overflow(least, p, &least)) return;
+    if (__builtin_mul_overflow(c, c > 0 ? w.lo : w.hi, &p) || __builtin_add_overflow(least, p, &least))
+      return;
   }
   for (const auto& [node, c] : terms) {
     if (c == 0) continue;
@@ -138,8 +140,8 @@ Assumptions AssumptionsOf(const UOpRef& condition) { return FromClauses(Clauses(
 
 ValidIndex SimplifyValid(const UOpRef& valid, const UOpRef& index) {
   std::vector<UOpRef> clauses = Clauses(Simplify(valid));
-  // Each clause in the light of the others that are still there; a clause is never used for its own removal, nor one that
-  // has been removed for another's.
+  // Each clause in the light of the others that are still there; a clause is never used for its own removal,
+  // nor one that has been removed for another's.
   for (size_t i = 0; i < clauses.size();) {
     const UOpRef simpler = Simplify(clauses[i], FromClauses(clauses, clauses[i]));
     if (simpler->IsConst(0)) return {uop::BoolConst(false), uop::Const(index->dtype(), 0)};

@@ -31,8 +31,12 @@ UOpRef Alu(Op op, std::vector<UOpRef> src) {
 }
 
 UOpRef Not(const UOpRef& a) { return Xor(a, Const(a->dtype(), ConstValue(int64_t{1}))); }
-UOpRef Cast(const UOpRef& a, DType dtype) { return a->dtype() == dtype ? a : UOp::Make(Op::kCast, dtype, {a}); }
-UOpRef Bitcast(const UOpRef& a, DType dtype) { return a->dtype() == dtype ? a : UOp::Make(Op::kBitcast, dtype, {a}); }
+UOpRef Cast(const UOpRef& a, DType dtype) {
+  return a->dtype() == dtype ? a : UOp::Make(Op::kCast, dtype, {a});
+}
+UOpRef Bitcast(const UOpRef& a, DType dtype) {
+  return a->dtype() == dtype ? a : UOp::Make(Op::kBitcast, dtype, {a});
+}
 
 UOpRef Buffer(DType dtype, BufferArg arg) { return UOp::Make(Op::kBuffer, dtype, {}, std::move(arg)); }
 UOpRef NewBuffer(DType dtype, int64_t size, const std::string& device) {
@@ -44,7 +48,9 @@ UOpRef NewBuffer(DType dtype, int64_t size, const std::string& device) {
     if (node->arg_as<BufferArg>().slot == slot) return node;
   }
 }
-UOpRef Param(DType elem, int64_t position, AddrSpace space) { return UOp::Make(Op::kParam, elem.WithSpace(space), {}, position); }
+UOpRef Param(DType elem, int64_t position, AddrSpace space) {
+  return UOp::Make(Op::kParam, elem.WithSpace(space), {}, position);
+}
 UOpRef TensorParam(DType elem, int64_t position, const Shape& shape) {
   std::vector<int64_t> arg{position};
   arg.insert(arg.end(), shape.begin(), shape.end());
@@ -60,22 +66,38 @@ UOpRef Var(const std::string& name, int64_t min, int64_t max, DType dtype) {
   return UOp::Make(Op::kVar, dtype, {}, VarArg{name, min, max});
 }
 UOpRef Range(int64_t end, int64_t id, AxisKind kind) { return Range(IndexConst(end), id, kind); }
-UOpRef Range(const UOpRef& end, int64_t id, AxisKind kind) { return UOp::Make(Op::kRange, end->dtype(), {end}, RangeArg{id, kind}); }
+UOpRef Range(const UOpRef& end, int64_t id, AxisKind kind) {
+  return UOp::Make(Op::kRange, end->dtype(), {end}, RangeArg{id, kind});
+}
 UOpRef Special(int64_t end, const std::string& name) { return Special(IndexConst(end), name); }
-UOpRef Special(const UOpRef& end, const std::string& name) { return UOp::Make(Op::kSpecial, end->dtype(), {end}, name); }
+UOpRef Special(const UOpRef& end, const std::string& name) {
+  return UOp::Make(Op::kSpecial, end->dtype(), {end}, name);
+}
 
-UOpRef Reshape(const UOpRef& x, Shape shape) { return x->shape() == shape ? x : Keep(Op::kReshape, x, std::move(shape)); }
-UOpRef Expand(const UOpRef& x, Shape shape) { return x->shape() == shape ? x : Keep(Op::kExpand, x, std::move(shape)); }
-UOpRef Permute(const UOpRef& x, std::vector<int64_t> permutation) { return Keep(Op::kPermute, x, std::move(permutation)); }
+UOpRef Reshape(const UOpRef& x, Shape shape) {
+  return x->shape() == shape ? x : Keep(Op::kReshape, x, std::move(shape));
+}
+UOpRef Expand(const UOpRef& x, Shape shape) {
+  return x->shape() == shape ? x : Keep(Op::kExpand, x, std::move(shape));
+}
+UOpRef Permute(const UOpRef& x, std::vector<int64_t> permutation) {
+  return Keep(Op::kPermute, x, std::move(permutation));
+}
 UOpRef Pad(const UOpRef& x, std::vector<int64_t> lo_hi) { return Keep(Op::kPad, x, std::move(lo_hi)); }
-UOpRef Shrink(const UOpRef& x, std::vector<int64_t> begin_end) { return Keep(Op::kShrink, x, std::move(begin_end)); }
+UOpRef Shrink(const UOpRef& x, std::vector<int64_t> begin_end) {
+  return Keep(Op::kShrink, x, std::move(begin_end));
+}
 UOpRef Flip(const UOpRef& x, std::vector<int64_t> axes) { return Keep(Op::kFlip, x, std::move(axes)); }
-UOpRef ReduceAxis(const UOpRef& x, Op op, std::vector<int64_t> axes) { return Keep(Op::kReduceAxis, x, ReduceArg{op, std::move(axes)}); }
+UOpRef ReduceAxis(const UOpRef& x, Op op, std::vector<int64_t> axes) {
+  return Keep(Op::kReduceAxis, x, ReduceArg{op, std::move(axes)});
+}
 UOpRef Contiguous(const UOpRef& x) { return Keep(Op::kContiguous, x); }
 UOpRef ContiguousBackward(const UOpRef& x) { return Keep(Op::kContiguousBackward, x); }
 UOpRef Detach(const UOpRef& x) { return Keep(Op::kDetach, x); }
 UOpRef Copy(const UOpRef& x, const std::string& device) { return Keep(Op::kCopy, x, device); }
-UOpRef Assign(const UOpRef& target, const UOpRef& value) { return UOp::Make(Op::kAssign, target->dtype(), {target, value}); }
+UOpRef Assign(const UOpRef& target, const UOpRef& value) {
+  return UOp::Make(Op::kAssign, target->dtype(), {target, value});
+}
 UOpRef Call(const UOpRef& body, std::vector<UOpRef> args) {
   return UOp::Make(Op::kCall, body->dtype(), Prepend(body, std::move(args)));
 }
@@ -94,11 +116,19 @@ UOpRef Store(const UOpRef& place, const UOpRef& value, std::vector<UOpRef> range
 UOpRef Reduce(Op op, const UOpRef& value, std::vector<UOpRef> ranges) {
   return UOp::Make(Op::kReduce, value->dtype(), Prepend(value, std::move(ranges)), op);
 }
-UOpRef After(const UOpRef& x, std::vector<UOpRef> deps) { return UOp::Make(Op::kAfter, x->dtype(), Prepend(x, std::move(deps))); }
+UOpRef After(const UOpRef& x, std::vector<UOpRef> deps) {
+  return UOp::Make(Op::kAfter, x->dtype(), Prepend(x, std::move(deps)));
+}
 UOpRef Barrier(std::vector<UOpRef> deps) { return UOp::Make(Op::kBarrier, dtypes::kVoid, std::move(deps)); }
-UOpRef If(const UOpRef& condition, std::vector<UOpRef> deps) { return UOp::Make(Op::kIf, dtypes::kVoid, Prepend(condition, std::move(deps))); }
-UOpRef EndIf(const UOpRef& if_node, std::vector<UOpRef> deps) { return UOp::Make(Op::kEndIf, dtypes::kVoid, Prepend(if_node, std::move(deps))); }
-UOpRef End(const UOpRef& body, std::vector<UOpRef> ranges) { return UOp::Make(Op::kEnd, dtypes::kVoid, Prepend(body, std::move(ranges))); }
+UOpRef If(const UOpRef& condition, std::vector<UOpRef> deps) {
+  return UOp::Make(Op::kIf, dtypes::kVoid, Prepend(condition, std::move(deps)));
+}
+UOpRef EndIf(const UOpRef& if_node, std::vector<UOpRef> deps) {
+  return UOp::Make(Op::kEndIf, dtypes::kVoid, Prepend(if_node, std::move(deps)));
+}
+UOpRef End(const UOpRef& body, std::vector<UOpRef> ranges) {
+  return UOp::Make(Op::kEnd, dtypes::kVoid, Prepend(body, std::move(ranges)));
+}
 UOpRef Vectorize(std::vector<UOpRef> lanes) {
   US_CHECK(!lanes.empty());
   const DType dtype = lanes[0]->dtype().WithLanes(static_cast<uint16_t>(lanes.size()));

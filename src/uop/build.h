@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Short names for making nodes: one function an op with the dtype inferred, and C++ operators in uop::expr. Stages
-// and tests build graphs with these; they never simplify and never promote (operands must agree already).
+// Short names for making nodes: one function an op with the dtype inferred, and C++ operators in uop::expr.
+// Stages and tests build graphs with these; they never simplify and never promote (operands must agree
+// already).
 //
 //   using namespace uop::expr;
 //   UOpRef i = uop::Range(16, 0, AxisKind::kGlobal);
@@ -29,7 +30,8 @@ UOpRef ConstLike(const UOpRef& like, T v) {
   return Const(like->dtype(), v);
 }
 
-// An elementwise op; the dtype follows from the op and the sources (CAST and BITCAST have their own functions).
+// An elementwise op; the dtype follows from the op and the sources (CAST and BITCAST have their own
+// functions).
 UOpRef Alu(Op op, std::vector<UOpRef> src);
 inline UOpRef Unary(Op op, const UOpRef& a) { return Alu(op, {a}); }
 inline UOpRef Binary(Op op, const UOpRef& a, const UOpRef& b) { return Alu(op, {a, b}); }
@@ -60,7 +62,9 @@ inline UOpRef CmpLt(const UOpRef& a, const UOpRef& b) { return Binary(Op::kCmpLt
 inline UOpRef CmpEq(const UOpRef& a, const UOpRef& b) { return Binary(Op::kCmpEq, a, b); }
 inline UOpRef CmpNe(const UOpRef& a, const UOpRef& b) { return Binary(Op::kCmpNe, a, b); }
 inline UOpRef Where(const UOpRef& c, const UOpRef& a, const UOpRef& b) { return Alu(Op::kWhere, {c, a, b}); }
-inline UOpRef MulAcc(const UOpRef& a, const UOpRef& b, const UOpRef& c) { return Alu(Op::kMulAcc, {a, b, c}); }
+inline UOpRef MulAcc(const UOpRef& a, const UOpRef& b, const UOpRef& c) {
+  return Alu(Op::kMulAcc, {a, b, c});
+}
 // Not(x) of a bool.
 UOpRef Not(const UOpRef& a);
 // The same node when it has the dtype already.
@@ -119,14 +123,20 @@ namespace expr {
 template <class T>
 inline constexpr bool kNumber = std::is_arithmetic_v<T>;
 
-#define UNDERSTUDY_UOP_OPERATOR(symbol, function)                                        \
+#define UNDERSTUDY_UOP_OPERATOR(symbol, function)                                            \
   inline UOpRef operator symbol(const UOpRef& a, const UOpRef& b) { return function(a, b); } \
-  template <class T, class = std::enable_if_t<kNumber<T>>>                               \
-  UOpRef operator symbol(const UOpRef& a, T b) { return function(a, ConstLike(a, b)); }  \
-  template <class T, class = std::enable_if_t<kNumber<T>>>                               \
-  UOpRef operator symbol(T a, const UOpRef& b) { return function(ConstLike(b, a), b); }
+  template <class T, class = std::enable_if_t<kNumber<T>>>                                   \
+  UOpRef operator symbol(const UOpRef& a, T b) {                                             \
+    return function(a, ConstLike(a, b));                                                     \
+  }                                                                                          \
+  template <class T, class = std::enable_if_t<kNumber<T>>>                                   \
+  UOpRef operator symbol(T a, const UOpRef& b) {                                             \
+    return function(ConstLike(b, a), b);                                                     \
+  }
 
-inline UOpRef Divide(const UOpRef& a, const UOpRef& b) { return a->dtype().IsFloat() ? FDiv(a, b) : FloorDiv(a, b); }
+inline UOpRef Divide(const UOpRef& a, const UOpRef& b) {
+  return a->dtype().IsFloat() ? FDiv(a, b) : FloorDiv(a, b);
+}
 inline UOpRef Greater(const UOpRef& a, const UOpRef& b) { return CmpLt(b, a); }
 
 UNDERSTUDY_UOP_OPERATOR(+, Add)

@@ -56,7 +56,8 @@ absl::Status SameDType(Op op, DType expected, DType got, const char* what) {
 
 absl::Status CheckAxes(Op op, const Ints& axes, size_t rank) {
   for (size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] < 0 || axes[i] >= static_cast<int64_t>(rank)) return Bad(op, "axis ", axes[i], " outside rank ", rank);
+    if (axes[i] < 0 || axes[i] >= static_cast<int64_t>(rank))
+      return Bad(op, "axis ", axes[i], " outside rank ", rank);
     if (i > 0 && axes[i] <= axes[i - 1]) return Bad(op, "axes ", Text(axes), " must increase");
   }
   return absl::OkStatus();
@@ -66,22 +67,27 @@ absl::StatusOr<Shape> CheckAlu(Op op, DType dtype, Src src, const Arg& arg) {
   US_RETURN_IF_ERROR(NoArg(op, arg));
   for (const UOpRef& s : src) {
     if (s->shape() != src[0]->shape()) {
-      return Bad(op, "sources have shapes ", Text(src[0]->shape()), " and ", Text(s->shape()), "; there is no implicit broadcast");
+      return Bad(op, "sources have shapes ", Text(src[0]->shape()), " and ", Text(s->shape()),
+                 "; there is no implicit broadcast");
     }
-    if (s->dtype().IsPointer() || s->dtype().scalar == Scalar::kVoid) return Bad(op, "source has dtype ", s->dtype().Name());
+    if (s->dtype().IsPointer() || s->dtype().scalar == Scalar::kVoid)
+      return Bad(op, "source has dtype ", s->dtype().Name());
   }
-  if (dtype.IsPointer() || dtype.scalar == Scalar::kVoid) return Bad(op, "dtype ", dtype.Name(), " is no value");
+  if (dtype.IsPointer() || dtype.scalar == Scalar::kVoid)
+    return Bad(op, "dtype ", dtype.Name(), " is no value");
   const DType in = src[0]->dtype();
   switch (op) {
     case Op::kCast:
-      if (in.lanes != dtype.lanes) return Bad(op, "from ", in.Name(), " to ", dtype.Name(), " changes the number of lanes");
+      if (in.lanes != dtype.lanes)
+        return Bad(op, "from ", in.Name(), " to ", dtype.Name(), " changes the number of lanes");
       return src[0]->shape();
     case Op::kBitcast:
       if (in.BitWidth() * in.lanes != dtype.BitWidth() * dtype.lanes) {
         return Bad(op, "from ", in.Name(), " to ", dtype.Name(), " changes the number of bits");
       }
       if (in.IsBool() || dtype.IsBool() || in.scalar == Scalar::kIndex || dtype.scalar == Scalar::kIndex) {
-        if (in != dtype) return Bad(op, "from ", in.Name(), " to ", dtype.Name(), ": bool and index have no bit pattern");
+        if (in != dtype)
+          return Bad(op, "from ", in.Name(), " to ", dtype.Name(), ": bool and index have no bit pattern");
       }
       return src[0]->shape();
     case Op::kWhere:
@@ -100,16 +106,33 @@ absl::StatusOr<Shape> CheckAlu(Op op, DType dtype, Src src, const Arg& arg) {
   US_RETURN_IF_ERROR(SameDType(op, in, dtype, "the result"));
   bool ok = true;
   switch (op) {
-    case Op::kSqrt: case Op::kExp2: case Op::kLog2: case Op::kSin: case Op::kTrunc: case Op::kRecip: case Op::kFDiv:
+    case Op::kSqrt:
+    case Op::kExp2:
+    case Op::kLog2:
+    case Op::kSin:
+    case Op::kTrunc:
+    case Op::kRecip:
+    case Op::kFDiv:
       ok = in.IsFloat();
       break;
-    case Op::kNeg: case Op::kSub: case Op::kAdd: case Op::kMul: case Op::kMulAcc:
+    case Op::kNeg:
+    case Op::kSub:
+    case Op::kAdd:
+    case Op::kMul:
+    case Op::kMulAcc:
       ok = in.IsFloat() || in.IsInt();
       break;
-    case Op::kIDiv: case Op::kIMod: case Op::kFloorDiv: case Op::kFloorMod: case Op::kShl: case Op::kShr:
+    case Op::kIDiv:
+    case Op::kIMod:
+    case Op::kFloorDiv:
+    case Op::kFloorMod:
+    case Op::kShl:
+    case Op::kShr:
       ok = in.IsInt();
       break;
-    case Op::kAnd: case Op::kOr: case Op::kXor:
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kXor:
       ok = in.IsInt() || in.IsBool();
       break;
     default:
@@ -122,20 +145,23 @@ absl::StatusOr<Shape> CheckAlu(Op op, DType dtype, Src src, const Arg& arg) {
 absl::StatusOr<Shape> CheckMovement(Op op, DType dtype, Src src, const Arg& arg) {
   const UOpRef& x = src[0];
   US_RETURN_IF_ERROR(SameDType(op, x->dtype(), dtype, "the result"));
-  if (dtype.IsPointer() || dtype.scalar == Scalar::kVoid) return Bad(op, "dtype ", dtype.Name(), " is no tensor");
+  if (dtype.IsPointer() || dtype.scalar == Scalar::kVoid)
+    return Bad(op, "dtype ", dtype.Name(), " is no tensor");
   US_ASSIGN_OR_RETURN(const Ints* a, ArgOf<Ints>(op, arg, "a list of integers"));
   const Shape& in = x->shape();
   Shape out;
   switch (op) {
     case Op::kReshape:
       US_RETURN_IF_ERROR(CheckShape(op, *a));
-      if (Numel(*a) != Numel(in)) return Bad(op, "from ", Text(in), " to ", Text(*a), " changes the number of elements");
+      if (Numel(*a) != Numel(in))
+        return Bad(op, "from ", Text(in), " to ", Text(*a), " changes the number of elements");
       return *a;
     case Op::kExpand:
       US_RETURN_IF_ERROR(CheckShape(op, *a));
       if (a->size() != in.size()) return Bad(op, "from ", Text(in), " to ", Text(*a), " changes the rank");
       for (size_t i = 0; i < in.size(); ++i) {
-        if (in[i] != (*a)[i] && in[i] != 1) return Bad(op, "from ", Text(in), " to ", Text(*a), ": dimension ", i, " is not 1");
+        if (in[i] != (*a)[i] && in[i] != 1)
+          return Bad(op, "from ", Text(in), " to ", Text(*a), ": dimension ", i, " is not 1");
       }
       return *a;
     case Op::kPermute: {
@@ -149,21 +175,25 @@ absl::StatusOr<Shape> CheckMovement(Op op, DType dtype, Src src, const Arg& arg)
       return out;
     }
     case Op::kPad:
-      if (a->size() != 2 * in.size()) return Bad(op, Text(*a), " needs two entries for each of ", in.size(), " dimensions");
+      if (a->size() != 2 * in.size())
+        return Bad(op, Text(*a), " needs two entries for each of ", in.size(), " dimensions");
       for (size_t i = 0; i < in.size(); ++i) {
         const int64_t lo = (*a)[2 * i], hi = (*a)[2 * i + 1];
         int64_t d;
         if (lo < 0 || hi < 0) return Bad(op, "negative padding in ", Text(*a));
-        if (__builtin_add_overflow(in[i], lo, &d) || __builtin_add_overflow(d, hi, &d)) return Bad(op, "padding ", Text(*a), " is too large");
+        if (__builtin_add_overflow(in[i], lo, &d) || __builtin_add_overflow(d, hi, &d))
+          return Bad(op, "padding ", Text(*a), " is too large");
         out.push_back(d);
       }
       US_RETURN_IF_ERROR(CheckShape(op, out));
       return out;
     case Op::kShrink:
-      if (a->size() != 2 * in.size()) return Bad(op, Text(*a), " needs two entries for each of ", in.size(), " dimensions");
+      if (a->size() != 2 * in.size())
+        return Bad(op, Text(*a), " needs two entries for each of ", in.size(), " dimensions");
       for (size_t i = 0; i < in.size(); ++i) {
         const int64_t begin = (*a)[2 * i], end = (*a)[2 * i + 1];
-        if (begin < 0 || end < begin || end > in[i]) return Bad(op, "[", begin, ",", end, ") is not inside dimension ", i, " of ", Text(in));
+        if (begin < 0 || end < begin || end > in[i])
+          return Bad(op, "[", begin, ",", end, ") is not inside dimension ", i, " of ", Text(in));
         out.push_back(end - begin);
       }
       return out;
@@ -177,12 +207,14 @@ absl::StatusOr<Shape> CheckMovement(Op op, DType dtype, Src src, const Arg& arg)
 }
 
 absl::Status CheckInt(Op op, DType dtype, const char* what) {
-  if (!dtype.IsInt() || dtype.IsPointer()) return Bad(op, what, " has dtype ", dtype.Name(), ", expected an integer or index");
+  if (!dtype.IsInt() || dtype.IsPointer())
+    return Bad(op, what, " has dtype ", dtype.Name(), ", expected an integer or index");
   return absl::OkStatus();
 }
 
 absl::Status CheckConst(DType dtype, const Arg& arg) {
-  if (dtype.IsPointer() || dtype.scalar == Scalar::kVoid) return Bad(Op::kConst, "dtype ", dtype.Name(), " has no values");
+  if (dtype.IsPointer() || dtype.scalar == Scalar::kVoid)
+    return Bad(Op::kConst, "dtype ", dtype.Name(), " has no values");
   if (dtype.IsFloat()) {
     US_ASSIGN_OR_RETURN(const double* v, ArgOf<double>(Op::kConst, arg, "a double for a float dtype"));
     if (!ArgEquals(Arg(std::get<double>(Canonical(dtype.Element(), *v))), arg)) {
@@ -190,23 +222,26 @@ absl::Status CheckConst(DType dtype, const Arg& arg) {
     }
     return absl::OkStatus();
   }
-  US_ASSIGN_OR_RETURN(const int64_t* v, ArgOf<int64_t>(Op::kConst, arg, "an int64 for an integer or bool dtype"));
-  if (std::get<int64_t>(Canonical(dtype.Element(), *v)) != *v) return Bad(Op::kConst, *v, " is not a value of ", dtype.Name());
+  US_ASSIGN_OR_RETURN(const int64_t* v,
+                      ArgOf<int64_t>(Op::kConst, arg, "an int64 for an integer or bool dtype"));
+  if (std::get<int64_t>(Canonical(dtype.Element(), *v)) != *v)
+    return Bad(Op::kConst, *v, " is not a value of ", dtype.Name());
   return absl::OkStatus();
 }
-
 
 }  // namespace
 
 absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src, const Arg& arg) {
-  if (static_cast<int>(op) >= kNumOps) return absl::InvalidArgumentError(absl::StrCat("unknown op ", static_cast<int>(op)));
+  if (static_cast<int>(op) >= kNumOps)
+    return absl::InvalidArgumentError(absl::StrCat("unknown op ", static_cast<int>(op)));
   if (dtype.lanes == 0) return Bad(op, "dtype has no lanes");
   const int arity = OpArity(op);
   if (arity >= 0 && src.size() != static_cast<size_t>(arity)) {
     return Bad(op, "has ", src.size(), " sources, expected ", arity);
   }
   const auto at_least = [&](size_t n) {
-    return src.size() >= n ? absl::OkStatus() : absl::Status(Bad(op, "has ", src.size(), " sources, expected at least ", n));
+    return src.size() >= n ? absl::OkStatus()
+                           : absl::Status(Bad(op, "has ", src.size(), " sources, expected at least ", n));
   };
   if (IsAlu(op)) return CheckAlu(op, dtype, src, arg);
   if (IsMovement(op)) return CheckMovement(op, dtype, src, arg);
@@ -224,15 +259,18 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
     case Op::kParam: {
       if (is_void) return Bad(op, "dtype void");
       if (const Ints* v = std::get_if<Ints>(&arg)) {
-        if (v->empty() || (*v)[0] < 0) return Bad(op, "argument ", Text(*v), " must be {position >= 0, dims...}");
+        if (v->empty() || (*v)[0] < 0)
+          return Bad(op, "argument ", Text(*v), " must be {position >= 0, dims...}");
         if (dtype.IsPointer()) return Bad(op, "a pointer has no shape");
         Shape shape(v->begin() + 1, v->end());
         US_RETURN_IF_ERROR(CheckShape(op, shape));
         return shape;
       }
-      US_ASSIGN_OR_RETURN(const int64_t* position, ArgOf<int64_t>(op, arg, "a position, or {position, dims...}"));
+      US_ASSIGN_OR_RETURN(const int64_t* position,
+                          ArgOf<int64_t>(op, arg, "a position, or {position, dims...}"));
       if (*position < 0) return Bad(op, "negative position ", *position);
-      if (!dtype.IsPointer()) return Bad(op, "dtype ", dtype.Name(), ", expected a pointer (or a shape in the argument)");
+      if (!dtype.IsPointer())
+        return Bad(op, "dtype ", dtype.Name(), ", expected a pointer (or a shape in the argument)");
       return Shape{};
     }
     case Op::kDefineLocal:
@@ -252,7 +290,8 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       US_RETURN_IF_ERROR(CheckInt(op, dtype, "the result"));
       if (dtype.lanes != 1) return Bad(op, "has lanes");
       for (const int64_t limit : {v->min, v->max}) {
-        if (Canonical(dtype, limit) != ConstValue(limit)) return Bad(op, v->name, ": limit ", limit, " is no ", dtype.Name());
+        if (Canonical(dtype, limit) != ConstValue(limit))
+          return Bad(op, v->name, ": limit ", limit, " is no ", dtype.Name());
       }
       return Shape{};
     }
@@ -277,7 +316,8 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       }
       US_RETURN_IF_ERROR(SameDType(op, src[0]->dtype(), dtype, "the result"));
       if (dtype.IsPointer() || is_void) return Bad(op, "dtype ", dtype.Name(), " is no value");
-      if (dtype.IsBool() && (r->op == Op::kAdd || r->op == Op::kMul)) return Bad(op, OpName(r->op), " is not defined on bool");
+      if (dtype.IsBool() && (r->op == Op::kAdd || r->op == Op::kMul))
+        return Bad(op, OpName(r->op), " is not defined on bool");
       Shape shape = src[0]->shape();
       US_RETURN_IF_ERROR(CheckAxes(op, r->axes, shape.size()));
       for (const int64_t axis : r->axes) shape[axis] = 1;
@@ -315,13 +355,15 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
         return Bad(op, "the result has dtype ", dtype.Name(), ", expected that of the buffer, ", buf.Name());
       }
       US_RETURN_IF_ERROR(CheckInt(op, src[1]->dtype(), "the index"));
-      if (src.size() == 3 && !src[2]->dtype().IsBool()) return Bad(op, "validity has dtype ", src[2]->dtype().Name());
+      if (src.size() == 3 && !src[2]->dtype().IsBool())
+        return Bad(op, "validity has dtype ", src[2]->dtype().Name());
       return Shape{};
     }
     case Op::kLoad:
       US_RETURN_IF_ERROR(NoArg(op, arg));
       US_RETURN_IF_ERROR(at_least(1));
-      if (!src[0]->dtype().IsPointer()) return Bad(op, "from dtype ", src[0]->dtype().Name(), ", expected a pointer");
+      if (!src[0]->dtype().IsPointer())
+        return Bad(op, "from dtype ", src[0]->dtype().Name(), ", expected a pointer");
       if (dtype.IsPointer() || dtype.scalar != src[0]->dtype().scalar) {
         return Bad(op, "gives ", dtype.Name(), " from ", src[0]->dtype().Name());
       }
@@ -331,7 +373,8 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       US_RETURN_IF_ERROR(at_least(2));
       if (!is_void) return Bad(op, "dtype ", dtype.Name(), ", expected void");
       const DType to = src[0]->dtype(), value = src[1]->dtype();
-      if (value.IsPointer() || value.scalar != to.scalar) return Bad(op, "value of dtype ", value.Name(), " into ", to.Name());
+      if (value.IsPointer() || value.scalar != to.scalar)
+        return Bad(op, "value of dtype ", value.Name(), " into ", to.Name());
       if (!to.IsPointer() && Numel(src[0]->shape()) != Numel(src[1]->shape())) {
         return Bad(op, "value of shape ", Text(src[1]->shape()), " into ", Text(src[0]->shape()));
       }
@@ -346,7 +389,8 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       if (src[0]->dtype().scalar != dtype.scalar || dtype.IsPointer() || is_void) {
         return Bad(op, "value of dtype ", src[0]->dtype().Name(), " gives ", dtype.Name());
       }
-      if (dtype.IsBool() && (*r == Op::kAdd || *r == Op::kMul)) return Bad(op, OpName(*r), " is not defined on bool");
+      if (dtype.IsBool() && (*r == Op::kAdd || *r == Op::kMul))
+        return Bad(op, OpName(*r), " is not defined on bool");
       return src[0]->shape();
     }
     case Op::kAfter:
@@ -371,12 +415,14 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       return Shape{};
     case Op::kVectorize:
       US_RETURN_IF_ERROR(NoArg(op, arg));
-      if (dtype.lanes != src.size() || dtype.IsPointer()) return Bad(op, src.size(), " sources give ", dtype.Name());
+      if (dtype.lanes != src.size() || dtype.IsPointer())
+        return Bad(op, src.size(), " sources give ", dtype.Name());
       for (const UOpRef& s : src) US_RETURN_IF_ERROR(SameDType(op, dtype.Element(), s->dtype(), "source"));
       return Shape{};
     case Op::kGep: {
       US_ASSIGN_OR_RETURN(const int64_t* lane, ArgOf<int64_t>(op, arg, "a lane"));
-      if (*lane < 0 || *lane >= src[0]->dtype().lanes) return Bad(op, "lane ", *lane, " of ", src[0]->dtype().Name());
+      if (*lane < 0 || *lane >= src[0]->dtype().lanes)
+        return Bad(op, "lane ", *lane, " of ", src[0]->dtype().Name());
       US_RETURN_IF_ERROR(SameDType(op, src[0]->dtype().Element(), dtype, "the result"));
       return Shape{};
     }

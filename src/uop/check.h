@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What makes one node well formed, and the shape that it has: used by UOp::Make for every new node, and by nothing
-// else. It looks at a node and its direct sources only; what a whole graph may hold at a stage is spec.h's matter.
+// What makes one node well formed, and the shape that it has: used by UOp::Make for every new node, and by
+// nothing else. It looks at a node and its direct sources only; what a whole graph may hold at a stage is
+// spec.h's matter.
 
 #include <vector>
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// a + b rounded to odd: rounding the result once more to a format of fewer than 52 bits gives what one rounding of the
-// exact sum would (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// a + b rounded to odd: rounding the result once more to a format of fewer than 52 bits gives what one
+// rounding of the exact sum would (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 double AddToOdd(double a, double b) {
   const double s = a + b;
   if (!std::isfinite(s)) return s;
@@ -52,9 +52,10 @@ T Transcendental(Op op, T x) {
   }
 }
 
-// The exact result, or one from which rounding to `t` gives the correctly rounded result. Double arithmetic carries
-// 53 >= 2 p + 2 bits for every t of p <= 24 bits, for which rounding +, *, / and sqrt twice is innocuous (Figueroa, "When
-// is double rounding innocuous?", 1995); results in t's subnormal range are exact sums or products in double.
+// The exact result, or one from which rounding to `t` gives the correctly rounded result. Double arithmetic
+// carries 53 >= 2 p + 2 bits for every t of p <= 24 bits, for which rounding +, *, / and sqrt twice is
+// innocuous (Figueroa, "When is double rounding innocuous?", 1995); results in t's subnormal range are exact
+// sums or products in double.
 double FloatAlu(Op op, DType t, absl::Span<const ConstValue> args) {
   const double a = std::get<double>(args[0]);
   const double b = args.size() > 1 ? std::get<double>(args[1]) : 0;
@@ -110,7 +111,8 @@ bool FloatCompare(Op op, double a, double b) {
 template <class T>
 T Divide(Op op, T a, T b) {
   if constexpr (std::is_signed_v<T>) {
-    if (b == -1) return op == Op::kIDiv || op == Op::kFloorDiv ? static_cast<T>(0 - static_cast<uint64_t>(a)) : 0;
+    if (b == -1)
+      return op == Op::kIDiv || op == Op::kFloorDiv ? static_cast<T>(0 - static_cast<uint64_t>(a)) : 0;
   }
   const T q = a / b, r = a % b;
   const bool down = r != 0 && ((r < 0) != (b < 0));
@@ -183,7 +185,8 @@ int64_t IntAlu(Op op, DType t, absl::Span<const ConstValue> args) {
 
 ConstValue EvalAlu(Op op, DType operand, absl::Span<const ConstValue> args) {
   const DType t = operand.Element();
-  US_CHECK(IsAlu(op) && static_cast<int>(args.size()) == OpArity(op)) << OpName(op) << " of " << args.size() << " values";
+  US_CHECK(IsAlu(op) && static_cast<int>(args.size()) == OpArity(op))
+      << OpName(op) << " of " << args.size() << " values";
   if (op == Op::kWhere) return std::get<int64_t>(args[0]) ? args[1] : args[2];
   if (IsComparison(op)) {
     if (t.IsFloat()) return int64_t{FloatCompare(op, std::get<double>(args[0]), std::get<double>(args[1]))};
@@ -194,13 +197,15 @@ ConstValue EvalAlu(Op op, DType operand, absl::Span<const ConstValue> args) {
 }
 
 ConstValue EvalNode(const UOp& node, absl::Span<const ConstValue> args) {
-  US_CHECK(IsAlu(node.op()) && args.size() == node.num_src()) << OpName(node.op()) << " of " << args.size() << " values";
+  US_CHECK(IsAlu(node.op()) && args.size() == node.num_src())
+      << OpName(node.op()) << " of " << args.size() << " values";
   const DType from = node.src(node.num_src() - 1)->dtype();
   switch (node.op()) {
     case Op::kCast:
       return CastConst(from.Element(), node.dtype().Element(), args[0]);
     case Op::kBitcast:
-      US_CHECK(from.lanes == node.dtype().lanes) << "BITCAST from " << from.Name() << " to " << node.dtype().Name();
+      US_CHECK(from.lanes == node.dtype().lanes)
+          << "BITCAST from " << from.Name() << " to " << node.dtype().Name();
       return FromBits(node.dtype().Element(), ToBits(from.Element(), args[0]));
     default:
       return EvalAlu(node.op(), from, args);

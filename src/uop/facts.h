@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What side conditions of rules may know of a node's values beyond its form: an interval. src/symbolic computes them;
-// the rewrite engine only asks.
+// What side conditions of rules may know of a node's values beyond its form: an interval. src/symbolic
+// computes them; the rewrite engine only asks.
 
 #include <cstdint>
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace understudy::uop {
 
-// The integers lo..hi, both inclusive; a side that is not known (or does not fit int64) is nullopt. Values are
-// mathematical: those of u64 are never negative.
+// The integers lo..hi, both inclusive; a side that is not known (or does not fit int64) is nullopt. Values
+// are mathematical: those of u64 are never negative.
 struct Interval {
   std::optional<int64_t> lo, hi;
 
@@ -24,7 +24,8 @@ struct Interval {
 class Facts {
  public:
   virtual ~Facts() = default;
-  // Holds every value that the integer or bool node can take; nodes of other types give an unbounded interval.
+  // Holds every value that the integer or bool node can take; nodes of other types give an unbounded
+  // interval.
   virtual Interval BoundsOf(const UOpRef& node) const = 0;
 };
 

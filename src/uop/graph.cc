@@ -48,7 +48,9 @@ int CompareArg(const Arg& a, const Arg& b) {
       return Compare(std::bit_cast<int64_t>(v), std::bit_cast<int64_t>(std::get<double>(b)));
     }
     int operator()(const std::string& v) const { return Compare(v, std::get<std::string>(b)); }
-    int operator()(const std::vector<int64_t>& v) const { return CompareInts(v, std::get<std::vector<int64_t>>(b)); }
+    int operator()(const std::vector<int64_t>& v) const {
+      return CompareInts(v, std::get<std::vector<int64_t>>(b));
+    }
     int operator()(const ReduceArg& v) const {
       const auto& w = std::get<ReduceArg>(b);
       if (v.op != w.op) return Compare(v.op, w.op);
@@ -112,7 +114,9 @@ std::vector<UOpRef> Substitute(absl::Span<const UOpRef> roots, const Substitutio
   for (const UOpRef& r : roots) out.push_back(done.at(r.get()));
   return out;
 }
-UOpRef Substitute(const UOpRef& root, const SubstitutionMap& map) { return Substitute(absl::MakeConstSpan(&root, 1), map)[0]; }
+UOpRef Substitute(const UOpRef& root, const SubstitutionMap& map) {
+  return Substitute(absl::MakeConstSpan(&root, 1), map)[0];
+}
 
 absl::flat_hash_map<const UOp*, std::vector<const UOp*>> Users(absl::Span<const UOpRef> roots) {
   absl::flat_hash_map<const UOp*, std::vector<const UOp*>> users;
@@ -145,8 +149,8 @@ std::vector<UOpRef> NodesOf(const UOpRef& root, Op op) {
 
 bool StructuralLess(const UOpRef& a, const UOpRef& b) {
   if (a == b) return false;
-  // Differences near the root decide; the structural hash stands in for deeper ones, so that no comparison walks
-  // two large graphs. Only a collision of the 64-bit hash needs the walk.
+  // Differences near the root decide; the structural hash stands in for deeper ones, so that no comparison
+  // walks two large graphs. Only a collision of the 64-bit hash needs the walk.
   const auto shallow = [](const UOp& x, const UOp& y) {
     if (x.op() != y.op()) return Compare(x.op(), y.op());
     if (const int c = CompareArg(x.arg(), y.arg())) return c;

@@ -12,13 +12,13 @@
 
 namespace understudy::uop {
 
-// All nodes that the roots reach, sources before users, in a deterministic order (depth first, sources left to
-// right). Pointers stay valid while the roots live.
+// All nodes that the roots reach, sources before users, in a deterministic order (depth first, sources left
+// to right). Pointers stay valid while the roots live.
 std::vector<const UOp*> Toposort(absl::Span<const UOpRef> roots);
 std::vector<const UOp*> Toposort(const UOpRef& root);
 
-// The graph with every key of `map` replaced by its value. Replacements are taken as they are: neither they nor what
-// lies only below a replaced node is visited. Nodes above are rebuilt with dtype and argument kept.
+// The graph with every key of `map` replaced by its value. Replacements are taken as they are: neither they
+// nor what lies only below a replaced node is visited. Nodes above are rebuilt with dtype and argument kept.
 using SubstitutionMap = absl::flat_hash_map<UOpRef, UOpRef>;
 UOpRef Substitute(const UOpRef& root, const SubstitutionMap& map);
 std::vector<UOpRef> Substitute(absl::Span<const UOpRef> roots, const SubstitutionMap& map);
@@ -34,8 +34,8 @@ int64_t CountNodes(const UOpRef& root);
 // All nodes of that op under the root, in topological order.
 std::vector<UOpRef> NodesOf(const UOpRef& root, Op op);
 
-// A total order of nodes that is the same in every process (ids are not): by op, argument, then sources. Equal only
-// for the same node.
+// A total order of nodes that is the same in every process (ids are not): by op, argument, then sources.
+// Equal only for the same node.
 bool StructuralLess(const UOpRef& a, const UOpRef& b);
 
 }  // namespace understudy::uop

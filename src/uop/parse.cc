@@ -55,8 +55,8 @@ class Parser {
 
   template <class... A>
   absl::Status ErrorAt(size_t pos, const A&... what) const {
-    return absl::InvalidArgumentError(
-        absl::StrCat("line ", line_, ", column ", pos < line_start_ ? 1 : pos - line_start_ + 1, ": ", what...));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "line ", line_, ", column ", pos < line_start_ ? 1 : pos - line_start_ + 1, ": ", what...));
   }
   template <class... A>
   absl::Status Error(const A&... what) const {
@@ -176,9 +176,16 @@ class Parser {
       if (c == '\\') {
         Advance();
         switch (Peek()) {
-          case 'n': c = '\n'; break;
-          case 't': c = '\t'; break;
-          case '"': case '\\': c = Peek(); break;
+          case 'n':
+            c = '\n';
+            break;
+          case 't':
+            c = '\t';
+            break;
+          case '"':
+          case '\\':
+            c = Peek();
+            break;
           case 'x': {
             const int hi = pos_ + 1 < text_.size() ? HexDigit(text_[pos_ + 1]) : -1;
             const int lo = pos_ + 2 < text_.size() ? HexDigit(text_[pos_ + 2]) : -1;
@@ -188,7 +195,8 @@ class Parser {
             Advance();
             break;
           }
-          default: return Error("unknown escape in a string: expected n t x \" or \\, found ", Found());
+          default:
+            return Error("unknown escape in a string: expected n t x \" or \\, found ", Found());
         }
       }
       out += c;
@@ -202,13 +210,15 @@ class Parser {
   // [-]0xH[.H][p[+-]D], inf, -inf or nan.
   absl::StatusOr<Arg> Double(size_t begin) {
     std::string word;
-    for (; !AtEnd() && (IsWord(Peek()) || Peek() == '.' || Peek() == '+' || Peek() == '-'); Advance()) word += Peek();
+    for (; !AtEnd() && (IsWord(Peek()) || Peek() == '.' || Peek() == '+' || Peek() == '-'); Advance())
+      word += Peek();
     if (word == "nan") return Arg(std::numeric_limits<double>::quiet_NaN());
     if (word == "inf") return Arg(std::numeric_limits<double>::infinity());
     if (word == "-inf") return Arg(-std::numeric_limits<double>::infinity());
     char* end = nullptr;
     const double v = std::strtod(word.c_str(), &end);
-    if (word.empty() || *end != '\0') return ErrorAt(begin, "'", word.substr(0, 60), "' is no hexadecimal float");
+    if (word.empty() || *end != '\0')
+      return ErrorAt(begin, "'", word.substr(0, 60), "' is no hexadecimal float");
     return Arg(v);
   }
 
@@ -239,7 +249,10 @@ class Parser {
     SkipSpaces();
     if (Peek() != '(') {
       const absl::StatusOr<Op> op = ParseOp(word);
-      if (!op.ok()) return ErrorAt(begin, "'", word, "' is no argument: expected a number, string, list, op or reduce( range( buffer( var( kernel(");
+      if (!op.ok())
+        return ErrorAt(
+            begin, "'", word,
+            "' is no argument: expected a number, string, list, op or reduce( range( buffer( var( kernel(");
       return Arg(*op);
     }
     Advance();

@@ -29,7 +29,8 @@ OpSet OpsWith(uint16_t flags) {
   return set;
 }
 
-Pattern::Pattern(int64_t literal) : Pattern(Node{.kind = Kind::kLiteral, .name = {}, .literal = literal, .ops = {}, .src = {}}) {}
+Pattern::Pattern(int64_t literal)
+    : Pattern(Node{.kind = Kind::kLiteral, .name = {}, .literal = literal, .ops = {}, .src = {}}) {}
 
 Op Pattern::op() const {
   US_CHECK(IsSingleOp()) << Text();
@@ -42,7 +43,9 @@ Pattern Pattern::As(const std::string& name) const {
   return Pattern(std::move(copy));
 }
 
-Pattern Wild(const std::string& name) { return Pattern(Pattern::Node{.kind = Pattern::Kind::kWild, .name = name, .ops = {}, .src = {}}); }
+Pattern Wild(const std::string& name) {
+  return Pattern(Pattern::Node{.kind = Pattern::Kind::kWild, .name = name, .ops = {}, .src = {}});
+}
 Pattern ConstWild(const std::string& name) {
   return Pattern(Pattern::Node{.kind = Pattern::Kind::kConstWild, .name = name, .ops = {}, .src = {}});
 }
@@ -52,7 +55,8 @@ Pattern AnyOp(OpSet ops, std::vector<Pattern> src) {
   return Pattern(Pattern::Node{.kind = Pattern::Kind::kOp, .name = {}, .ops = ops, .src = std::move(src)});
 }
 Pattern AnyOp(OpSet ops) {
-  return Pattern(Pattern::Node{.kind = Pattern::Kind::kOp, .name = {}, .ops = ops, .any_src = true, .src = {}});
+  return Pattern(
+      Pattern::Node{.kind = Pattern::Kind::kOp, .name = {}, .ops = ops, .any_src = true, .src = {}});
 }
 Pattern Lo(const Pattern& x) { return Of(Pattern::Kind::kLo, {x}); }
 Pattern Hi(const Pattern& x) { return Of(Pattern::Kind::kHi, {x}); }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Patterns: the algebra of rewrite rules as values. The same expression type writes what a rule matches, what it puts
-// there, and its side condition; rules.h matches and builds, a prover or printer reads the tree. Patterns are written
-// with C++ operators:
+// Patterns: the algebra of rewrite rules as values. The same expression type writes what a rule matches, what
+// it puts there, and its side condition; rules.h matches and builds, a prover or printer reads the tree.
+// Patterns are written with C++ operators:
 //
 //   const Pattern x = Wild("x"), c0 = ConstWild("c0"), c1 = ConstWild("c1");
 //   (x * c0) / c1         matches FLOORDIV(MUL(x, constant), constant), with MUL's operands in either order
 //
-// `/` is FLOORDIV and `%` FLOORMOD; the truncating pair is IDiv and IMod, the float quotient FDiv. A name that occurs
-// twice must match the same node. Side conditions are evaluated over exact integers and may use Lo(x), Hi(x), BitsOf(x)
-// and NoWrap(e).
+// `/` is FLOORDIV and `%` FLOORMOD; the truncating pair is IDiv and IMod, the float quotient FDiv. A name
+// that occurs twice must match the same node. Side conditions are evaluated over exact integers and may use
+// Lo(x), Hi(x), BitsOf(x) and NoWrap(e).
 
 #include <bitset>
 #include <cstdint>
@@ -35,21 +35,23 @@ class Pattern {
     kLiteral,    // a CONST of that value (on floats: those bits, so 0 is +0.0)
     kNegZero,    // the float constant -0.0
     kOp,         // a node of one of `ops` with these sources
-    kLo, kHi,    // condition only: the bounds of src[0]
-    kNoWrap,     // condition only: src[0], computed over the bounds of its leaves, stays inside its type at every step
+    kLo,
+    kHi,         // condition only: the bounds of src[0]
+    kNoWrap,     // condition only: src[0], computed over the bounds of its leaves, stays inside its type at
+                 // every step
     kBits,       // condition only: the width of src[0]'s type
     kLessEqual,  // condition only
   };
   struct Node {
     Kind kind;
-    std::string name;         // of a wildcard; of an op: what it is captured as, or empty
+    std::string name;  // of a wildcard; of an op: what it is captured as, or empty
     int64_t literal = 0;
-    OpSet ops;                // kOp
-    bool any_src = false;     // kOp: any number of any sources
+    OpSet ops;             // kOp
+    bool any_src = false;  // kOp: any number of any sources
     std::vector<Pattern> src;
   };
 
-  Pattern(int64_t literal);  // NOLINT: `x + 0` is how a pattern reads
+  Pattern(int64_t literal);                            // NOLINT: `x + 0` is how a pattern reads
   Pattern(int literal) : Pattern(int64_t{literal}) {}  // NOLINT
   explicit Pattern(Node node) : node_(std::make_shared<const Node>(std::move(node))) {}
 
@@ -87,8 +89,12 @@ inline Pattern IDiv(const Pattern& a, const Pattern& b) { return OpPattern(Op::k
 inline Pattern IMod(const Pattern& a, const Pattern& b) { return OpPattern(Op::kIMod, {a, b}); }
 inline Pattern Max(const Pattern& a, const Pattern& b) { return OpPattern(Op::kMax, {a, b}); }
 inline Pattern Min(const Pattern& a, const Pattern& b) { return OpPattern(Op::kMin, {a, b}); }
-inline Pattern Where(const Pattern& c, const Pattern& a, const Pattern& b) { return OpPattern(Op::kWhere, {c, a, b}); }
-inline Pattern MulAcc(const Pattern& a, const Pattern& b, const Pattern& c) { return OpPattern(Op::kMulAcc, {a, b, c}); }
+inline Pattern Where(const Pattern& c, const Pattern& a, const Pattern& b) {
+  return OpPattern(Op::kWhere, {c, a, b});
+}
+inline Pattern MulAcc(const Pattern& a, const Pattern& b, const Pattern& c) {
+  return OpPattern(Op::kMulAcc, {a, b, c});
+}
 inline Pattern Cast(const Pattern& a) { return OpPattern(Op::kCast, {a}); }
 inline Pattern Bitcast(const Pattern& a) { return OpPattern(Op::kBitcast, {a}); }
 inline Pattern operator+(const Pattern& a, const Pattern& b) { return OpPattern(Op::kAdd, {a, b}); }

@@ -49,12 +49,18 @@ struct ArgPrinter {
   std::string operator()(double v) const { return DoubleText(v); }
   std::string operator()(const std::string& v) const { return Quote(v); }
   std::string operator()(const std::vector<int64_t>& v) const { return List(v); }
-  std::string operator()(const ReduceArg& v) const { return absl::StrCat("reduce(", OpName(v.op), ", ", List(v.axes), ")"); }
-  std::string operator()(const RangeArg& v) const { return absl::StrCat("range(", v.id, ", ", AxisKindName(v.kind), ")"); }
+  std::string operator()(const ReduceArg& v) const {
+    return absl::StrCat("reduce(", OpName(v.op), ", ", List(v.axes), ")");
+  }
+  std::string operator()(const RangeArg& v) const {
+    return absl::StrCat("range(", v.id, ", ", AxisKindName(v.kind), ")");
+  }
   std::string operator()(const BufferArg& v) const {
     return absl::StrCat("buffer(", v.id, ", ", Quote(v.device), ", ", v.size, ")");
   }
-  std::string operator()(const VarArg& v) const { return absl::StrCat("var(", Quote(v.name), ", ", v.min, ", ", v.max, ")"); }
+  std::string operator()(const VarArg& v) const {
+    return absl::StrCat("var(", Quote(v.name), ", ", v.min, ", ", v.max, ")");
+  }
   std::string operator()(const KernelArg& v) const { return absl::StrCat("kernel(", Quote(v.name), ")"); }
   std::string operator()(Op v) const { return OpName(v); }
 };
@@ -63,23 +69,40 @@ struct ArgPrinter {
 
 const char* InfixSymbol(Op op) {
   switch (op) {
-    case Op::kAdd: return "+";
-    case Op::kSub: return "-";
-    case Op::kMul: return "*";
-    case Op::kFDiv: return "/";
-    case Op::kIDiv: return "/t";
-    case Op::kIMod: return "%t";
-    case Op::kFloorDiv: return "//";
-    case Op::kFloorMod: return "%";
-    case Op::kAnd: return "&";
-    case Op::kOr: return "|";
-    case Op::kXor: return "^";
-    case Op::kShl: return "<<";
-    case Op::kShr: return ">>";
-    case Op::kCmpLt: return "<";
-    case Op::kCmpEq: return "==";
-    case Op::kCmpNe: return "!=";
-    default: return nullptr;
+    case Op::kAdd:
+      return "+";
+    case Op::kSub:
+      return "-";
+    case Op::kMul:
+      return "*";
+    case Op::kFDiv:
+      return "/";
+    case Op::kIDiv:
+      return "/t";
+    case Op::kIMod:
+      return "%t";
+    case Op::kFloorDiv:
+      return "//";
+    case Op::kFloorMod:
+      return "%";
+    case Op::kAnd:
+      return "&";
+    case Op::kOr:
+      return "|";
+    case Op::kXor:
+      return "^";
+    case Op::kShl:
+      return "<<";
+    case Op::kShr:
+      return ">>";
+    case Op::kCmpLt:
+      return "<";
+    case Op::kCmpEq:
+      return "==";
+    case Op::kCmpNe:
+      return "!=";
+    default:
+      return nullptr;
   }
 }
 
@@ -116,7 +139,8 @@ std::string Infix(const UOpRef& node, int depth) {
   }
   if (depth <= 0) return "...";
   if (node->num_src() == 2 && InfixSymbol(node->op()) != nullptr) {
-    return absl::StrCat("(", Infix(node->src(0), depth - 1), " ", InfixSymbol(node->op()), " ", Infix(node->src(1), depth - 1), ")");
+    return absl::StrCat("(", Infix(node->src(0), depth - 1), " ", InfixSymbol(node->op()), " ",
+                        Infix(node->src(1), depth - 1), ")");
   }
   std::vector<std::string> parts;
   for (const UOpRef& s : node->src()) parts.push_back(Infix(s, depth - 1));

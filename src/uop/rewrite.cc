@@ -14,8 +14,8 @@
 namespace understudy::uop {
 namespace {
 
-constexpr size_t kRecent = 64;          // firings that the loop guard's message summarises
-constexpr size_t kMaxChain = 10000;    // firings in a row at one place of the graph
+constexpr size_t kRecent = 64;       // firings that the loop guard's message summarises
+constexpr size_t kMaxChain = 10000;  // firings in a row at one place of the graph
 
 class Rewriter {
  public:
@@ -45,7 +45,8 @@ class Rewriter {
   };
 
   absl::Status Push(const UOpRef& node) {
-    if (!active_.insert(node).second) return LoopError(node, "a replacement contains the node that it replaces");
+    if (!active_.insert(node).second)
+      return LoopError(node, "a replacement contains the node that it replaces");
     stack_.push_back(Frame{.names = {node}, .current = node, .fired = {}});
     return absl::OkStatus();
   }
@@ -65,7 +66,8 @@ class Rewriter {
       Finish(result);
       return true;
     }
-    if (!active_.insert(node).second) return LoopError(node, "the rules lead back to a node that they started from");
+    if (!active_.insert(node).second)
+      return LoopError(node, "the rules lead back to a node that they started from");
     stack_.back().names.push_back(node);
     stack_.back().current = node;
     stack_.back().next_src = 0;
@@ -117,8 +119,9 @@ class Rewriter {
     }
     std::vector<std::string> parts;
     for (const auto& [name, n] : counts) parts.push_back(absl::StrCat(name, " (", n, ")"));
-    return absl::InternalError(absl::StrCat("rewriting '", rules_.where(), "' does not end: ", what, " after ", steps_,
-                                            " steps; the last rules: ", absl::StrJoin(parts, ", "), "; at ", Infix(node, 5)));
+    return absl::InternalError(
+        absl::StrCat("rewriting '", rules_.where(), "' does not end: ", what, " after ", steps_,
+                     " steps; the last rules: ", absl::StrJoin(parts, ", "), "; at ", Infix(node, 5)));
   }
 
   const RuleSet& rules_;

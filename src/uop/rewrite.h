@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The rewrite engine: applies a RuleSet to a graph, sources before users, until no rule fires anywhere. Every stage of
-// the compiler is a call of this. Each distinct node is rewritten once (memoised); depth of the graph is no limit.
+// The rewrite engine: applies a RuleSet to a graph, sources before users, until no rule fires anywhere. Every
+// stage of the compiler is a call of this. Each distinct node is rewritten once (memoised); depth of the
+// graph is no limit.
 
 #include <string>
 #include <vector>
@@ -30,8 +31,8 @@ struct RewriteOptions {
   int64_t max_steps = 0;
 };
 
-// The rewritten graph, or Internal naming the rules that fire in a circle (or grow the graph without end) and a node
-// where they do.
+// The rewritten graph, or Internal naming the rules that fire in a circle (or grow the graph without end) and
+// a node where they do.
 absl::StatusOr<UOpRef> Rewrite(const UOpRef& root, const RuleSet& rules, const RewriteOptions& options = {});
 
 }  // namespace understudy::uop

@@ -30,9 +30,11 @@ bool LiteralMatches(const UOp& node, int64_t literal) {
   if (node.op() != Op::kConst) return false;
   if (const int64_t* v = std::get_if<int64_t>(&node.arg())) {
     // A literal stands for its value at the type's width: -1 is all ones for unsigned types too.
-    return std::get<int64_t>(Canonical(node.dtype().Element(), literal)) == *v && (!node.dtype().IsBool() || literal == *v);
+    return std::get<int64_t>(Canonical(node.dtype().Element(), literal)) == *v &&
+           (!node.dtype().IsBool() || literal == *v);
   }
-  return std::bit_cast<uint64_t>(std::get<double>(node.arg())) == std::bit_cast<uint64_t>(static_cast<double>(literal));
+  return std::bit_cast<uint64_t>(std::get<double>(node.arg())) ==
+         std::bit_cast<uint64_t>(static_cast<double>(literal));
 }
 
 }  // namespace
@@ -90,7 +92,11 @@ Rule::Rule(std::string name, Pattern lhs, Pattern rhs, TypeMask types, Condition
 }
 
 Rule::Rule(std::string name, Pattern lhs, TypeMask types, std::string says, RuleFn fn, Condition condition)
-    : name_(std::move(name)), lhs_(std::move(lhs)), types_(types), says_(std::move(says)), fn_(std::move(fn)),
+    : name_(std::move(name)),
+      lhs_(std::move(lhs)),
+      types_(types),
+      says_(std::move(says)),
+      fn_(std::move(fn)),
       condition_(std::move(condition)) {
   lhs_code_ = Compile(lhs_, true);
   if (!condition_.expr.empty()) condition_code_ = Compile(condition_.expr[0], false);
@@ -136,7 +142,8 @@ int16_t Rule::Compile(const Pattern& p, bool defines) {
 }
 
 std::string Rule::Text() const {
-  std::string text = absl::StrCat(name_, ": ", lhs_.Text(), " -> ", opaque() ? absl::StrCat("{", says_, "}") : rhs_[0].Text());
+  std::string text = absl::StrCat(name_, ": ", lhs_.Text(), " -> ",
+                                  opaque() ? absl::StrCat("{", says_, "}") : rhs_[0].Text());
   if (types_ != kAllTypes) absl::StrAppend(&text, "  on ", TypeMaskText(types_));
   if (!condition_.expr.empty()) absl::StrAppend(&text, "  if ", condition_.Text());
   return text;
@@ -147,7 +154,8 @@ bool Rule::MatchGoals(Goals& goals, Match& m) const {
   if (goals.empty()) {
     if (condition_code_ >= 0 && Eval(condition_code_, m).value_or(0) == 0) return false;
     m.result_ = opaque() ? fn_(m) : Build(rhs_code_, m, m.root()->dtype());
-    return m.result_ != nullptr && !(m.result_ == m.root()) && m.result_->shape() == m.root()->shape();  // code may refuse: the next binding is tried
+    return m.result_ != nullptr && !(m.result_ == m.root()) &&
+           m.result_->shape() == m.root()->shape();  // code may refuse: the next binding is tried
   }
   const Goal goal = goals.back();
   const Code& c = code_[goal.code];
@@ -232,7 +240,8 @@ UOpRef Rule::Build(int16_t code, const Match& m, DType expected) const {
   src.reserve(c.src.size());
   bool all_const = IsAlu(c.op);
   for (size_t i = 0; i < c.src.size(); ++i) {
-    src.push_back(Build(c.src[i], m, c.op == Op::kWhere && i == 0 ? dtypes::kBool.WithLanes(expected.lanes) : operand));
+    src.push_back(
+        Build(c.src[i], m, c.op == Op::kWhere && i == 0 ? dtypes::kBool.WithLanes(expected.lanes) : operand));
     if (src.back() == nullptr) return nullptr;
     all_const &= src.back()->IsConst();
   }
@@ -286,8 +295,10 @@ std::optional<__int128> Rule::Eval(int16_t code, const Match& m) const {
   }
   const auto a = Eval(c.src[0], m);
   // A clause that cannot be decided counts as false, which is safe because conditions have no negation.
-  if (c.op == Op::kAnd && c.kind == Kind::kOp) return a.value_or(0) != 0 && Eval(c.src[1], m).value_or(0) != 0 ? 1 : 0;
-  if (c.op == Op::kOr && c.kind == Kind::kOp) return a.value_or(0) != 0 || Eval(c.src[1], m).value_or(0) != 0 ? 1 : 0;
+  if (c.op == Op::kAnd && c.kind == Kind::kOp)
+    return a.value_or(0) != 0 && Eval(c.src[1], m).value_or(0) != 0 ? 1 : 0;
+  if (c.op == Op::kOr && c.kind == Kind::kOp)
+    return a.value_or(0) != 0 || Eval(c.src[1], m).value_or(0) != 0 ? 1 : 0;
   if (!a) return std::nullopt;
   if (c.kind == Kind::kOp && c.op == Op::kNeg) return -*a;
   const auto b = Eval(c.src[1], m);
@@ -332,7 +343,8 @@ std::optional<__int128> Rule::Eval(int16_t code, const Match& m) const {
 // The interval of an expression over the bounds of its leaves; false when any step may leave `type`.
 bool Rule::WideBounds(int16_t code, const Match& m, DType type, __int128* lo, __int128* hi) const {
   const Code& c = code_[code];
-  const __int128 min = ExactLimit(type, MinValue(type.Element())), max = ExactLimit(type, MaxValue(type.Element()));
+  const __int128 min = ExactLimit(type, MinValue(type.Element())),
+                 max = ExactLimit(type, MaxValue(type.Element()));
   if (c.kind == Kind::kLiteral) {
     *lo = *hi = c.literal;
   } else if (c.slot >= 0) {
@@ -387,21 +399,25 @@ UOpRef Rule::Apply(const UOpRef& node, const Facts* facts, void* ctx) const {
   goals.push_back(Goal{lhs_code_, node.get()});
   if (!MatchGoals(goals, m)) return nullptr;
   UOpRef out = std::move(m.result_);
-  US_CHECK(out->dtype() == node->dtype()) << "rule " << name_ << " turns " << node->dtype().Name() << " into " << out->dtype().Name()
-                                          << " at " << Infix(node);
+  US_CHECK(out->dtype() == node->dtype()) << "rule " << name_ << " turns " << node->dtype().Name() << " into "
+                                          << out->dtype().Name() << " at " << Infix(node);
   fired_->fetch_add(1, std::memory_order_relaxed);
   return out;
 }
 
-RuleSet::RuleSet(std::string where, std::vector<Rule> rules) : where_(std::move(where)), rules_(std::move(rules)) { Index(); }
+RuleSet::RuleSet(std::string where, std::vector<Rule> rules)
+    : where_(std::move(where)), rules_(std::move(rules)) {
+  Index();
+}
 
 void RuleSet::Index() {
   by_root_.assign(kNumOps, {});
   for (size_t i = 0; i < rules_.size(); ++i) {
     const Pattern& root = rules_[i].lhs();
     for (int op = 0; op < kNumOps; ++op) {
-      const bool matches = root.kind() == Kind::kOp ? root.node().ops.test(op)
-                           : root.kind() == Kind::kWild || op == static_cast<int>(Op::kConst);
+      const bool matches = root.kind() == Kind::kOp
+                               ? root.node().ops.test(op)
+                               : root.kind() == Kind::kWild || op == static_cast<int>(Op::kConst);
       if (matches) by_root_[op].push_back(static_cast<int>(i));
     }
   }
@@ -423,7 +439,9 @@ std::string RuleSet::Describe() const {
 RuleSet RuleSet::operator+(const RuleSet& other) const {
   std::vector<Rule> all = rules_;
   all.insert(all.end(), other.rules_.begin(), other.rules_.end());
-  return RuleSet(where_ == other.where_ || other.where_.empty() ? where_ : absl::StrCat(where_, "+", other.where_), std::move(all));
+  return RuleSet(
+      where_ == other.where_ || other.where_.empty() ? where_ : absl::StrCat(where_, "+", other.where_),
+      std::move(all));
 }
 
 UOpRef RuleSet::Apply(const UOpRef& node, const Facts* facts, void* ctx, const Rule** fired) const {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Rewrite rules as data: {name, pattern, replacement, side condition, types}. Every stage lists its rules as values of
-// this type; rewrite.h applies a RuleSet, `understudy rules`, the per-rule tests and a prover read them.
+// Rewrite rules as data: {name, pattern, replacement, side condition, types}. Every stage lists its rules as
+// values of this type; rewrite.h applies a RuleSet, `understudy rules`, the per-rule tests and a prover read
+// them.
 //
 //   R("add-zero", x + 0, x, kInts)
 //   R("div-of-mul", (x * c0) / c1, x * (c0 / c1), kInts, If(c0 % c1 == 0 && c1 > 0 && NoWrap(x * c0)))
-//   R("const-fold", AnyOp(OpsWith(kFlagAlu)).As("e"), kAllTypes, "all sources constant", [](const Match& m) { ... })
+//   R("const-fold", AnyOp(OpsWith(kFlagAlu)).As("e"), kAllTypes, "all sources constant", [](const Match& m) {
+//   ... })
 //
-// A declarative replacement folds operations whose operands are all constants, at the type's width. A rule whose
-// replacement is code is opaque: it returns the new node, or null when it does not apply.
+// A declarative replacement folds operations whose operands are all constants, at the type's width. A rule
+// whose replacement is code is opaque: it returns the new node, or null when it does not apply.
 
 #include <array>
 #include <atomic>
@@ -23,8 +25,8 @@
 
 namespace understudy::uop {
 
-// Scalar types on which a rule holds: those of the root's last source (its operand type; the root's own type where it
-// has no source).
+// Scalar types on which a rule holds: those of the root's last source (its operand type; the root's own type
+// where it has no source).
 enum TypeMask : uint8_t {
   kSignedInts = 1,
   kUnsignedInts = 2,
@@ -35,7 +37,9 @@ enum TypeMask : uint8_t {
   kIntsAndBools = kInts | kBools,
   kAllTypes = 31,
 };
-constexpr TypeMask operator|(TypeMask a, TypeMask b) { return static_cast<TypeMask>(static_cast<int>(a) | static_cast<int>(b)); }
+constexpr TypeMask operator|(TypeMask a, TypeMask b) {
+  return static_cast<TypeMask>(static_cast<int>(a) | static_cast<int>(b));
+}
 TypeMask TypeMaskOf(DType dtype);
 std::string TypeMaskText(TypeMask mask);
 
@@ -140,11 +144,13 @@ class Rule {
 inline Rule R(std::string name, Pattern lhs, Pattern rhs, TypeMask types, Condition condition = {}) {
   return Rule(std::move(name), std::move(lhs), std::move(rhs), types, std::move(condition));
 }
-inline Rule R(std::string name, Pattern lhs, TypeMask types, std::string says, RuleFn fn, Condition condition = {}) {
+inline Rule R(std::string name, Pattern lhs, TypeMask types, std::string says, RuleFn fn,
+              Condition condition = {}) {
   return Rule(std::move(name), std::move(lhs), types, std::move(says), std::move(fn), std::move(condition));
 }
 
-// An ordered list of rules (earlier ones are tried first), dispatched on the root's op. Copies share firing counters.
+// An ordered list of rules (earlier ones are tried first), dispatched on the root's op. Copies share firing
+// counters.
 class RuleSet {
  public:
   RuleSet() = default;

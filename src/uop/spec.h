@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What graphs may hold at each stage of the compiler: a list of rules a stage, each of which accepts some nodes; a node
-// that no rule accepts is a fault of the pass before. Stages call CheckSpec on what they hand on; what is wrong with a
-// single node whatever the stage (arity, dtypes, shapes) is refused earlier, by UOp::Make.
+// What graphs may hold at each stage of the compiler: a list of rules a stage, each of which accepts some
+// nodes; a node that no rule accepts is a fault of the pass before. Stages call CheckSpec on what they hand
+// on; what is wrong with a single node whatever the stage (arity, dtypes, shapes) is refused earlier, by
+// UOp::Make.
 
 #include <functional>
 #include <string>
@@ -15,13 +16,15 @@
 namespace understudy::uop {
 
 // SPEC_STAGE(name, text)
-#define UNDERSTUDY_SPEC_STAGES(X)                                                                                     \
-  X(Tensor, "tensor")         /* what the Tensor API builds: shapes, no index arithmetic */                           \
-  X(Call, "call")             /* SINK(STORE(PARAM, value)...): storage is declared */                                 \
-  X(Kernel, "kernel")         /* one SINK[KernelArg] of STOREs with explicit indices, scalar values, REDUCEs */       \
-  X(Expanded, "expanded")     /* choices applied: vectors, workgroup arrays and barriers; no range left to unroll */  \
-  X(Decomposed, "decomposed") /* only ops that every target has: no REDUCE, no index dtype, no transcendental */      \
-  X(Linear, "linear")         /* SINK over the list in execution order: sources first, loops and IFs nested */
+#define UNDERSTUDY_SPEC_STAGES(X)                                                                        \
+  X(Tensor, "tensor") /* what the Tensor API builds: shapes, no index arithmetic */                      \
+  X(Call, "call")     /* SINK(STORE(PARAM, value)...): storage is declared */                            \
+  X(Kernel, "kernel") /* one SINK[KernelArg] of STOREs with explicit indices, scalar values, REDUCEs */  \
+  X(Expanded,                                                                                            \
+    "expanded") /* choices applied: vectors, workgroup arrays and barriers; no range left to unroll */   \
+  X(Decomposed,                                                                                          \
+    "decomposed")     /* only ops that every target has: no REDUCE, no index dtype, no transcendental */ \
+  X(Linear, "linear") /* SINK over the list in execution order: sources first, loops and IFs nested */
 enum class Stage : uint8_t {
 #define STAGE(name, text) k##name,
   UNDERSTUDY_SPEC_STAGES(STAGE)

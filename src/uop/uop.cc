@@ -28,7 +28,8 @@ constexpr const char* kAxisKindNames[] = {
 #undef AXIS
 };
 
-// A 64-bit mixer in the manner of splitmix64's finaliser: hashes must not depend on the process (they order output).
+// A 64-bit mixer in the manner of splitmix64's finaliser: hashes must not depend on the process (they order
+// output).
 uint64_t Mix(uint64_t h, uint64_t v) {
   h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
   h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -57,10 +58,18 @@ uint64_t MixArg(uint64_t h, const Arg& arg) {
     uint64_t operator()(double v) const { return Mix(h, std::bit_cast<uint64_t>(v)); }
     uint64_t operator()(const std::string& v) const { return MixString(h, v); }
     uint64_t operator()(const std::vector<int64_t>& v) const { return MixInts(h, v); }
-    uint64_t operator()(const ReduceArg& v) const { return MixInts(Mix(h, static_cast<uint64_t>(v.op)), v.axes); }
-    uint64_t operator()(const RangeArg& v) const { return Mix(Mix(h, static_cast<uint64_t>(v.id)), static_cast<uint64_t>(v.kind)); }
-    uint64_t operator()(const BufferArg& v) const { return MixString(Mix(Mix(h, v.id), static_cast<uint64_t>(v.size)), v.device); }
-    uint64_t operator()(const VarArg& v) const { return MixString(Mix(Mix(h, static_cast<uint64_t>(v.min)), static_cast<uint64_t>(v.max)), v.name); }
+    uint64_t operator()(const ReduceArg& v) const {
+      return MixInts(Mix(h, static_cast<uint64_t>(v.op)), v.axes);
+    }
+    uint64_t operator()(const RangeArg& v) const {
+      return Mix(Mix(h, static_cast<uint64_t>(v.id)), static_cast<uint64_t>(v.kind));
+    }
+    uint64_t operator()(const BufferArg& v) const {
+      return MixString(Mix(Mix(h, v.id), static_cast<uint64_t>(v.size)), v.device);
+    }
+    uint64_t operator()(const VarArg& v) const {
+      return MixString(Mix(Mix(h, static_cast<uint64_t>(v.min)), static_cast<uint64_t>(v.max)), v.name);
+    }
     uint64_t operator()(const KernelArg& v) const { return MixString(h, v.name); }
     uint64_t operator()(Op v) const { return Mix(h, static_cast<uint64_t>(v)); }
   };
@@ -77,8 +86,8 @@ struct Key {
 
 uint64_t HashOf(Op op, DType dtype, absl::Span<const UOpRef> src, const Arg& arg) {
   uint64_t h = Mix(static_cast<uint64_t>(op),
-                   static_cast<uint64_t>(dtype.scalar) | uint64_t{dtype.lanes} << 8 | static_cast<uint64_t>(dtype.space) << 24 |
-                       static_cast<uint64_t>(src.size()) << 32);
+                   static_cast<uint64_t>(dtype.scalar) | uint64_t{dtype.lanes} << 8 |
+                       static_cast<uint64_t>(dtype.space) << 24 | static_cast<uint64_t>(src.size()) << 32);
   for (const UOpRef& s : src) h = Mix(h, s->hash());
   return MixArg(h, arg);
 }
@@ -150,8 +159,14 @@ bool ArgEquals(const Arg& a, const Arg& b) {
 }
 
 UOp::UOp(Op op, DType dtype, std::vector<UOpRef> src, Arg arg, Shape shape, uint64_t hash, uint64_t id)
-    : refs_(1), op_(op), dtype_(dtype), num_src_(static_cast<uint32_t>(src.size())), hash_(hash), id_(id),
-      arg_(std::move(arg)), shape_(std::move(shape)) {
+    : refs_(1),
+      op_(op),
+      dtype_(dtype),
+      num_src_(static_cast<uint32_t>(src.size())),
+      hash_(hash),
+      id_(id),
+      arg_(std::move(arg)),
+      shape_(std::move(shape)) {
   for (size_t i = 0; i < src.size(); ++i) new (src_array() + i) UOpRef(std::move(src[i]));
 }
 
@@ -173,7 +188,8 @@ class UOpTable {
   static absl::StatusOr<UOpRef> FindOrMake(Op op, DType dtype, std::vector<UOpRef> src, Arg arg) {
     for (size_t i = 0; i < src.size(); ++i) {
       if (src[i] == nullptr) {
-        return absl::InvalidArgumentError(std::string(OpName(op)) + ": source " + std::to_string(i) + " is null");
+        return absl::InvalidArgumentError(std::string(OpName(op)) + ": source " + std::to_string(i) +
+                                          " is null");
       }
     }
     const uint64_t hash = HashOf(op, dtype, src, arg);
@@ -204,8 +220,8 @@ class UOpTable {
     return other;
   }
 
-  // Frees `node`, whose count is 0 and which no table knows, and all that only it kept alive. Iterative: chains
-  // are millions long.
+  // Frees `node`, whose count is 0 and which no table knows, and all that only it kept alive. Iterative:
+  // chains are millions long.
   static void Free(const UOp* node) {
     std::vector<const UOp*> dead{node};
     while (!dead.empty()) {
@@ -220,12 +236,14 @@ class UOpTable {
     }
   }
 
-  // Gives one count back; true when it was the last and the node has left the table. The last count is only ever
-  // given back under the shard's lock, so a look-up never meets a node that is about to die.
+  // Gives one count back; true when it was the last and the node has left the table. The last count is only
+  // ever given back under the shard's lock, so a look-up never meets a node that is about to die.
   static bool DropCount(const UOp* node) {
     uint32_t refs = node->refs_.load(std::memory_order_relaxed);
     while (refs > 1) {
-      if (node->refs_.compare_exchange_weak(refs, refs - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) return false;
+      if (node->refs_.compare_exchange_weak(refs, refs - 1, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed))
+        return false;
     }
     Shard& shard = ShardOf(node->hash_);
     std::lock_guard lock(shard.mutex);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The node of every compiler graph, from tensors down to linear kernels: {op, dtype, sources, argument}, immutable
-// and hash-consed, so that equality is identity. Every stage builds, reads and rewrites these nodes. A node is
-// never changed after it is made, and is freed when its last UOpRef goes; creation and release are thread safe.
+// The node of every compiler graph, from tensors down to linear kernels: {op, dtype, sources, argument},
+// immutable and hash-consed, so that equality is identity. Every stage builds, reads and rewrites these
+// nodes. A node is never changed after it is made, and is freed when its last UOpRef goes; creation and
+// release are thread safe.
 
 #include <atomic>
 #include <cstdint>
@@ -48,9 +49,10 @@ inline bool IsMovement(Op op) { return OpFlagsOf(op) & kFlagMovement; }
 inline bool HasEffect(Op op) { return OpFlagsOf(op) & kFlagEffect; }
 
 // What a RANGE becomes: one line an axis kind, "text" as printed.
-#define UNDERSTUDY_AXIS_KINDS(X)                                                                      \
-  X(Global, "global") X(Local, "local") X(Loop, "loop") X(Upcast, "upcast") X(GroupReduce, "group")   \
-  X(Reduce, "reduce") X(Unroll, "unroll") X(Warp, "warp") X(Thread, "thread")
+#define UNDERSTUDY_AXIS_KINDS(X)                                                                    \
+  X(Global, "global")                                                                               \
+  X(Local, "local") X(Loop, "loop") X(Upcast, "upcast") X(GroupReduce, "group") X(Reduce, "reduce") \
+      X(Unroll, "unroll") X(Warp, "warp") X(Thread, "thread")
 enum class AxisKind : uint8_t {
 #define AXIS(name, text) k##name,
   UNDERSTUDY_AXIS_KINDS(AXIS)
@@ -97,8 +99,8 @@ struct KernelArg {
   bool operator==(const KernelArg&) const = default;
 };
 
-using Arg = std::variant<std::monostate, int64_t, double, std::string, std::vector<int64_t>, ReduceArg, RangeArg,
-                         BufferArg, VarArg, KernelArg, Op>;
+using Arg = std::variant<std::monostate, int64_t, double, std::string, std::vector<int64_t>, ReduceArg,
+                         RangeArg, BufferArg, VarArg, KernelArg, Op>;
 
 // Doubles compare by bits: -0.0 and 0.0 differ, a NaN equals itself.
 bool ArgEquals(const Arg& a, const Arg& b);
@@ -178,7 +180,9 @@ class UOp {
   int64_t numel() const;
 
   bool IsConst() const { return op_ == Op::kConst; }
-  bool IsConst(int64_t v) const { return op_ == Op::kConst && std::holds_alternative<int64_t>(arg_) && std::get<int64_t>(arg_) == v; }
+  bool IsConst(int64_t v) const {
+    return op_ == Op::kConst && std::holds_alternative<int64_t>(arg_) && std::get<int64_t>(arg_) == v;
+  }
   // The value of a CONST.
   ConstValue value() const;
   int64_t const_int() const { return std::get<int64_t>(arg_); }

@@ -63,7 +63,8 @@ void BM_RewriteWithoutAMatch(benchmark::State& state) {
   UOpRef x = uop::Var("n", 0, 10);
   for (int i = 0; i < 10000; ++i) x = uop::Max(x, uop::Var("v" + std::to_string(i % 100), 0, 10) / 3);
   const uop::Pattern p = uop::Wild("x");
-  const uop::RuleSet rules("bench", {uop::R("add-zero", p + 0, p, uop::kInts), uop::R("max-self", uop::Max(p, p), p, uop::kInts)});
+  const uop::RuleSet rules(
+      "bench", {uop::R("add-zero", p + 0, p, uop::kInts), uop::R("max-self", uop::Max(p, p), p, uop::kInts)});
   for (auto _ : state) benchmark::DoNotOptimize(uop::Rewrite(x, rules));
   state.SetItemsProcessed(state.iterations() * uop::CountNodes(x));
 }
@@ -74,7 +75,8 @@ UOpRef ConvIndex(int k) {
   const UOpRef n = uop::Range(8 + k, 0), oc = uop::Range(16, 1), y = uop::Range(30, 2), x = uop::Range(30, 3);
   const UOpRef ic = uop::Range(4, 4), ky = uop::Range(3, 5), kx = uop::Range(3, 6);
   const UOpRef flat = ((((n * 16 + oc) * 30 + y) * 30 + x) * 4 + ic) * 9 + ky * 3 + kx;
-  const UOpRef c = flat / 9 % 4, yy = flat / (9 * 4 * 30) % 30 + flat / 3 % 3, xx = flat / (9 * 4) % 30 + flat % 3;
+  const UOpRef c = flat / 9 % 4, yy = flat / (9 * 4 * 30) % 30 + flat / 3 % 3,
+               xx = flat / (9 * 4) % 30 + flat % 3;
   return ((flat / (9 * 4 * 30 * 30 * 16) * 4 + c) * 32 + yy) * 32 + xx;
 }
 

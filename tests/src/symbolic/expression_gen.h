@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Random expressions for property tests and fuzzers: always type-correct, decoded from a list of choices so that a shorter
-// list or smaller numbers give a smaller expression (RapidCheck shrinks lists well). An exhausted list gives leaves.
+// Random expressions for property tests and fuzzers: always type-correct, decoded from a list of choices so
+// that a shorter list or smaller numbers give a smaller expression (RapidCheck shrinks lists well). An
+// exhausted list gives leaves.
 
 #include <cstdint>
 #include <random>
@@ -40,7 +41,8 @@ DType AnyIntType(Choices& c);
 
 // Leaves (VAR, RANGE) under the roots.
 std::vector<UOpRef> LeavesOf(const std::vector<UOpRef>& roots);
-// All assignments of the leaves when there are at most `most`, else `most` assignments with edges and random values.
+// All assignments of the leaves when there are at most `most`, else `most` assignments with edges and random
+// values.
 std::vector<Bindings> Points(const std::vector<UOpRef>& leaves, size_t most, uint64_t seed);
 
 }  // namespace understudy::symbolic

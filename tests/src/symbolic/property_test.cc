@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of simplification and bounds over random expressions. The oracle is evaluation of the original expression at
-// every point of its leaves' ranges (or many of them, with the edges).
+// Properties of simplification and bounds over random expressions. The oracle is evaluation of the original
+// expression at every point of its leaves' ranges (or many of them, with the edges).
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -21,7 +21,9 @@ using uop::Infix;
 // Deterministic in CI; RC_PARAMS (for example "seed=5 max_success=100000") overrides.
 const int configured = setenv("RC_PARAMS", "seed=20240607 max_success=2500 max_size=100", 0);
 
-std::vector<uint16_t> Draw(size_t n) { return *rc::gen::resize(static_cast<int>(n), rc::gen::arbitrary<std::vector<uint16_t>>()); }
+std::vector<uint16_t> Draw(size_t n) {
+  return *rc::gen::resize(static_cast<int>(n), rc::gen::arbitrary<std::vector<uint16_t>>());
+}
 
 std::string PointText(const Bindings& point) {
   std::string text;
@@ -33,8 +35,8 @@ void ExpectSameEverywhere(const UOpRef& before, const UOpRef& after, const std::
   for (const Bindings& p : points) {
     const ConstValue want = EvaluateConst(before, p), got = EvaluateConst(after, p);
     if (!SameConst(want, got)) {
-      RC_FAIL(Infix(before) + "\n became " + Infix(after) + "\n at " + PointText(p) + "\n gives " + ConstText(after->dtype(), got) +
-              ", expected " + ConstText(before->dtype(), want));
+      RC_FAIL(Infix(before) + "\n became " + Infix(after) + "\n at " + PointText(p) + "\n gives " +
+              ConstText(after->dtype(), got) + ", expected " + ConstText(before->dtype(), want));
     }
   }
 }
@@ -43,7 +45,8 @@ void CheckExpression(const UOpRef& e, size_t most_points) {
   const UOpRef s = Simplify(e);
   const auto points = Points(LeavesOf({e}), most_points, 1);
   ExpectSameEverywhere(e, s, points);
-  if (!(Simplify(s) == s)) RC_FAIL("not idempotent: " + Infix(e) + "\n became " + Infix(s) + "\n then " + Infix(Simplify(s)));
+  if (!(Simplify(s) == s))
+    RC_FAIL("not idempotent: " + Infix(e) + "\n became " + Infix(s) + "\n then " + Infix(Simplify(s)));
   RC_ASSERT(uop::CountNodes(s) <= 3 * uop::CountNodes(e) + 16);
   // Bounds of every node hold every value.
   const BoundsCache bounds;
@@ -55,8 +58,9 @@ void CheckExpression(const UOpRef& e, size_t most_points) {
       const int64_t raw = Evaluate(node, points[i]);
       const __int128 v = n->dtype() == dtypes::kUInt64 ? __int128{static_cast<uint64_t>(raw)} : raw;
       if (v < b.lo || v > b.hi) {
-        RC_FAIL("bounds [" + std::to_string(static_cast<int64_t>(b.lo)) + "," + std::to_string(static_cast<int64_t>(b.hi)) + "] of " + Infix(node) +
-                " miss " + std::to_string(raw) + " at " + PointText(points[i]));
+        RC_FAIL("bounds [" + std::to_string(static_cast<int64_t>(b.lo)) + "," +
+                std::to_string(static_cast<int64_t>(b.hi)) + "] of " + Infix(node) + " miss " +
+                std::to_string(raw) + " at " + PointText(points[i]));
       }
     }
   }
@@ -86,7 +90,8 @@ RC_GTEST_PROP(Simplify, BooleanExpressionsKeepTheirValueAtEveryPoint, ()) {
 
 RC_GTEST_PROP(Simplify, FloatExpressionsKeepEveryBit, ()) {
   Choices c(Draw(60));
-  constexpr DType kTypes[] = {dtypes::kFloat32, dtypes::kFloat16, dtypes::kFloat64, dtypes::kBFloat16, dtypes::kFloat8E4M3};
+  constexpr DType kTypes[] = {dtypes::kFloat32, dtypes::kFloat16, dtypes::kFloat64, dtypes::kBFloat16,
+                              dtypes::kFloat8E4M3};
   const DType type = kTypes[c.Pick(5)];
   CheckExpression(AnyExpression(c, type, 4, true), 100);
 }
@@ -110,7 +115,8 @@ RC_GTEST_PROP(SimplifyValid, IndexKeepsItsValueWhereTheConditionHolds, ()) {
       RC_FAIL("condition " + Infix(valid) + "\n became " + Infix(s.valid) + "\n at " + PointText(p));
     }
     if (v != 0 && Evaluate(s.index, p) != Evaluate(index, p)) {
-      RC_FAIL("index " + Infix(index) + " under " + Infix(valid) + "\n became " + Infix(s.index) + "\n at " + PointText(p));
+      RC_FAIL("index " + Infix(index) + " under " + Infix(valid) + "\n became " + Infix(s.index) + "\n at " +
+              PointText(p));
     }
   }
 }

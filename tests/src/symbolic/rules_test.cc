@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every rule by itself: its left side is filled with random operands of every type it claims, the rule is applied at the
-// root, and both sides are evaluated at many points. A rule that this cannot make fire fails the test.
+// Every rule by itself: its left side is filled with random operands of every type it claims, the rule is
+// applied at the root, and both sides are evaluated at many points. A rule that this cannot make fire fails
+// the test.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -19,10 +20,12 @@ namespace {
 using namespace uop;  // NOLINT
 using Kind = Pattern::Kind;
 
-constexpr DType kTypes[] = {dtypes::kIndex, dtypes::kInt8, dtypes::kUInt8, dtypes::kInt16, dtypes::kUInt16, dtypes::kInt32,
-                            dtypes::kUInt32, dtypes::kInt64, dtypes::kUInt64, dtypes::kBool, dtypes::kFloat64, dtypes::kFloat32,
-                            dtypes::kFloat16, dtypes::kBFloat16, dtypes::kFloat8E4M3, dtypes::kFloat8E5M2,
-                            dtypes::kFloat8E4M3Fnuz, dtypes::kFloat8E5M2Fnuz};
+constexpr DType kTypes[] = {dtypes::kIndex,      dtypes::kInt8,           dtypes::kUInt8,
+                            dtypes::kInt16,      dtypes::kUInt16,         dtypes::kInt32,
+                            dtypes::kUInt32,     dtypes::kInt64,          dtypes::kUInt64,
+                            dtypes::kBool,       dtypes::kFloat64,        dtypes::kFloat32,
+                            dtypes::kFloat16,    dtypes::kBFloat16,       dtypes::kFloat8E4M3,
+                            dtypes::kFloat8E5M2, dtypes::kFloat8E4M3Fnuz, dtypes::kFloat8E5M2Fnuz};
 
 // Fills a pattern with operands; null where the types do not work out.
 class Filler {
@@ -32,7 +35,8 @@ class Filler {
   UOpRef Fill(const Pattern& p, DType type) {
     const Pattern::Node& n = p.node();
     if (!n.name.empty()) {
-      if (const auto it = bound_.find(n.name); it != bound_.end()) return it->second->dtype() == type ? it->second : nullptr;
+      if (const auto it = bound_.find(n.name); it != bound_.end())
+        return it->second->dtype() == type ? it->second : nullptr;
     }
     UOpRef out = FillNew(p, type);
     if (out != nullptr && !n.name.empty()) bound_.emplace(n.name, out);
@@ -67,7 +71,8 @@ class Filler {
     if (IsComparison(op)) {
       if (!type.IsBool()) return nullptr;
       operand = Known(n, op);
-      if (operand.IsVoid()) operand = forced_operand_.IsVoid() ? kTypes[c_.Pick(std::size(kTypes))] : forced_operand_;
+      if (operand.IsVoid())
+        operand = forced_operand_.IsVoid() ? kTypes[c_.Pick(std::size(kTypes))] : forced_operand_;
     } else if (op == Op::kCast || op == Op::kBitcast) {
       operand = forced_operand_.IsVoid() ? kTypes[c_.Pick(std::size(kTypes))] : forced_operand_;
       if (n.src.size() == 1 && n.src[0].kind() == Kind::kOp && operand.IsVoid()) operand = type;
@@ -86,7 +91,8 @@ class Filler {
   // The type of an operand that is bound already.
   DType Known(const Pattern::Node& n, Op) const {
     for (const Pattern& s : n.src) {
-      if (const auto it = bound_.find(s.node().name); it != bound_.end() && !s.node().name.empty()) return it->second->dtype();
+      if (const auto it = bound_.find(s.node().name); it != bound_.end() && !s.node().name.empty())
+        return it->second->dtype();
     }
     return dtypes::kVoid;
   }
@@ -153,8 +159,9 @@ TEST(Rules, BothSidesAgreeForEveryTypeAndManyOperands) {
         for (const Bindings& p : Points(LeavesOf({before, after}), 40, rng())) {
           ++points;
           const ConstValue want = EvaluateConst(before, p), got = EvaluateConst(after, p);
-          ASSERT_TRUE(SameConst(want, got)) << rule.Text() << "\n " << Infix(before) << "\n became " << Infix(after) << "\n gives "
-                                            << ConstText(after->dtype(), got) << ", expected " << ConstText(before->dtype(), want);
+          ASSERT_TRUE(SameConst(want, got))
+              << rule.Text() << "\n " << Infix(before) << "\n became " << Infix(after) << "\n gives "
+              << ConstText(after->dtype(), got) << ", expected " << ConstText(before->dtype(), want);
         }
       }
     }
@@ -163,7 +170,8 @@ TEST(Rules, BothSidesAgreeForEveryTypeAndManyOperands) {
   std::string names;
   for (const std::string& s : silent) names += " " + s;
   EXPECT_TRUE(silent.empty()) << "rules that no operands made fire:" << names;
-  std::cout << SymbolicRules().rules().size() << " rules, " << instances << " instances, " << points << " points\n";
+  std::cout << SymbolicRules().rules().size() << " rules, " << instances << " instances, " << points
+            << " points\n";
 }
 
 TEST(Rules, NamesAreUniqueAndEveryRuleHasText) {

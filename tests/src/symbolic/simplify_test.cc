@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Simplify reaches on the forms that index arithmetic has, and the witnesses of rewrites that other systems got wrong:
-// each is evaluated before and after, as a class (all signs, both roundings, several widths).
+// What Simplify reaches on the forms that index arithmetic has, and the witnesses of rewrites that other
+// systems got wrong: each is evaluated before and after, as a class (all signs, both roundings, several
+// widths).
 #include "src/symbolic/simplify.h"
 
 #include <gtest/gtest.h>
@@ -15,14 +16,15 @@ namespace understudy::symbolic {
 namespace {
 
 using namespace uop::expr;
-using uop::Infix;
 using uop::IndexConst;
+using uop::Infix;
 using uop::Range;
 using uop::Var;
 
 std::string S(const UOpRef& e) { return Infix(Simplify(e)); }
 
-const UOpRef r0 = Range(4, 0), r1 = Range(8, 1), r2 = Range(3, 2), x = Var("x", -50, 50), n = Var("n", 0, 1000);
+const UOpRef r0 = Range(4, 0), r1 = Range(8, 1), r2 = Range(3, 2), x = Var("x", -50, 50),
+             n = Var("n", 0, 1000);
 
 TEST(Simplify, SumsHaveOneForm) {
   EXPECT_EQ(Simplify(r1 + r0 + 3 + r0), Simplify(r0 * 2 + (3 + r1)));
@@ -83,7 +85,7 @@ TEST(Simplify, FloatsKeepTheirBits) {
   EXPECT_EQ(Simplify(f + -0.0), f);
   EXPECT_EQ(Simplify(f + 0.0)->op(), Op::kAdd);  // -0.0 + 0.0 is 0.0
   EXPECT_EQ(Simplify(f * 0.0)->op(), Op::kMul);
-  EXPECT_EQ(Simplify(f - f)->op(), Op::kAdd);    // inf - inf
+  EXPECT_EQ(Simplify(f - f)->op(), Op::kAdd);  // inf - inf
   EXPECT_EQ(Simplify(f / 2.0), f * 0.5);
   EXPECT_EQ(Simplify(f / 3.0)->op(), Op::kFDiv);
   EXPECT_EQ(Simplify(uop::CmpEq(f, f))->op(), Op::kCmpEq);  // NaN
@@ -98,7 +100,7 @@ TEST(Simplify, CastsThatKeepEveryValueGo) {
   EXPECT_EQ(Simplify(Cast(Cast(b, dtypes::kInt8), dtypes::kInt32))->src(0)->op(), Op::kCast);  // 200 -> -56
   EXPECT_EQ(Simplify(Cast(Cast(b, dtypes::kFloat32), dtypes::kFloat64)), Cast(b, dtypes::kFloat64));
   EXPECT_EQ(Simplify(Cast(Cast(b, dtypes::kFloat32), dtypes::kInt8))->src(0)->op(), Op::kCast);  // saturates
-  EXPECT_EQ(Simplify(Cast(Cast(n, dtypes::kInt32), dtypes::kIndex)), n);                         // fits by its bounds
+  EXPECT_EQ(Simplify(Cast(Cast(n, dtypes::kInt32), dtypes::kIndex)), n);  // fits by its bounds
 }
 
 // One value of the expression before and after: x takes every value of [-70, 70] that the type has.
@@ -106,7 +108,8 @@ void ExpectSame(DType t, const std::function<UOpRef(const UOpRef&)>& build) {
   const int64_t lo = t.IsSigned() ? -70 : 0;
   const UOpRef v = Var("v", lo, 70, t), e = build(v), s = Simplify(e);
   for (int64_t i = lo; i <= 70; ++i) {
-    ASSERT_EQ(Evaluate(e, {{v, i}}), Evaluate(s, {{v, i}})) << Infix(e) << " became " << Infix(s) << " at " << i;
+    ASSERT_EQ(Evaluate(e, {{v, i}}), Evaluate(s, {{v, i}}))
+        << Infix(e) << " became " << Infix(s) << " at " << i;
   }
 }
 
@@ -125,7 +128,8 @@ TEST(Witness, DivisionAndRemainderForEverySignAndRounding) {
           ExpectSame(t, [&](const UOpRef& v) { return uop::Binary(mod, uop::Binary(mod, v, k(c)), k(d)); });
           ExpectSame(t, [&](const UOpRef& v) { return uop::Binary(div, uop::Mul(v, k(c)), k(d)); });
           ExpectSame(t, [&](const UOpRef& v) { return uop::Mul(uop::Binary(div, v, k(c)), k(c)); });
-          ExpectSame(t, [&](const UOpRef& v) { return uop::Binary(mod, uop::Add(uop::Mul(v, k(c)), k(d)), k(4)); });
+          ExpectSame(
+              t, [&](const UOpRef& v) { return uop::Binary(mod, uop::Add(uop::Mul(v, k(c)), k(d)), k(4)); });
           ExpectSame(t, [&](const UOpRef& v) { return uop::Binary(mod, uop::Mul(v, k(c)), k(d)); });
           ExpectSame(t, [&](const UOpRef& v) { return uop::Binary(div, uop::Binary(mod, v, k(c)), k(d)); });
         }
@@ -141,7 +145,8 @@ TEST(Witness, DivisionThenMultiplicationIsNotTheIdentity) {
 }
 
 TEST(Witness, FoldingWrapsAtTheTypesWidth) {
-  EXPECT_EQ(S(uop::Const(dtypes::kUInt32, 0xABCD17D6) * uop::Const(dtypes::kUInt32, 0xAABBCCDD)), "1147018174:u32");
+  EXPECT_EQ(S(uop::Const(dtypes::kUInt32, 0xABCD17D6) * uop::Const(dtypes::kUInt32, 0xAABBCCDD)),
+            "1147018174:u32");
   EXPECT_EQ(S(-uop::Const(dtypes::kInt8, -128)), "-128:i8");
 }
 

@@ -10,8 +10,8 @@ namespace understudy::symbolic {
 namespace {
 
 using namespace uop::expr;
-using uop::Infix;
 using uop::IndexConst;
+using uop::Infix;
 using uop::Range;
 
 const UOpRef r0 = Range(16, 0), r1 = Range(8, 1);
@@ -26,7 +26,8 @@ TEST(SimplifyValid, ClausesTightenTheIndex) {
 TEST(SimplifyValid, SumsTightenEachOfTheirTerms) {
   // r0 * 8 + r1 < 32 leaves r0 < 4.
   EXPECT_EQ(SimplifyValid(r0 * 8 + r1 < 32, r0 % 4).index, r0);
-  EXPECT_EQ(SimplifyValid(uop::CmpLt(r0 + r1, IndexConst(3)), uop::Max(r1, IndexConst(2))).index, IndexConst(2));
+  EXPECT_EQ(SimplifyValid(uop::CmpLt(r0 + r1, IndexConst(3)), uop::Max(r1, IndexConst(2))).index,
+            IndexConst(2));
 }
 
 TEST(SimplifyValid, ImpliedClausesGoAndContradictionsAreFalse) {

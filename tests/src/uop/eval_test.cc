@@ -16,25 +16,35 @@ namespace {
 
 ConstValue Eval(Op op, DType t, std::vector<ConstValue> args) { return EvalAlu(op, t, args); }
 int64_t EvalInt(Op op, DType t, int64_t a, int64_t b) { return std::get<int64_t>(Eval(op, t, {a, b})); }
-double EvalFloat(Op op, DType t, std::vector<ConstValue> args) { return std::get<double>(Eval(op, t, std::move(args))); }
+double EvalFloat(Op op, DType t, std::vector<ConstValue> args) {
+  return std::get<double>(Eval(op, t, std::move(args)));
+}
 
-const DType kNarrow[] = {dtypes::kFloat8E4M3, dtypes::kFloat8E5M2, dtypes::kFloat8E4M3Fnuz, dtypes::kFloat8E5M2Fnuz,
-                         dtypes::kFloat16, dtypes::kBFloat16, dtypes::kFloat32, dtypes::kFloat64};
+const DType kNarrow[] = {dtypes::kFloat8E4M3,     dtypes::kFloat8E5M2, dtypes::kFloat8E4M3Fnuz,
+                         dtypes::kFloat8E5M2Fnuz, dtypes::kFloat16,    dtypes::kBFloat16,
+                         dtypes::kFloat32,        dtypes::kFloat64};
 
 // The host's arithmetic in the type itself.
 template <class T>
 void CheckIntType(DType t) {
   std::mt19937_64 rng(1);
-  const T edges[] = {0, 1, 2, 3, T(-1), T(-2), std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), T(7), T(-7), T(100)};
-  const auto draw = [&]() -> T { return rng() % 2 ? edges[rng() % std::size(edges)] : static_cast<T>(rng()); };
+  const T edges[] = {
+      0,    1,     2,     3, T(-1), T(-2), std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
+      T(7), T(-7), T(100)};
+  const auto draw = [&]() -> T {
+    return rng() % 2 ? edges[rng() % std::size(edges)] : static_cast<T>(rng());
+  };
   for (int i = 0; i < 20000; ++i) {
     const T a = draw(), b = draw();
-    const auto eval = [&](Op op) { return static_cast<T>(EvalInt(op, t, static_cast<int64_t>(a), static_cast<int64_t>(b))); };
+    const auto eval = [&](Op op) {
+      return static_cast<T>(EvalInt(op, t, static_cast<int64_t>(a), static_cast<int64_t>(b)));
+    };
     using U = std::make_unsigned_t<T>;
     const auto wrap = [](U v) { return static_cast<T>(v); };
     ASSERT_EQ(eval(Op::kAdd), wrap(static_cast<U>(static_cast<U>(a) + static_cast<U>(b))));
     ASSERT_EQ(eval(Op::kSub), wrap(static_cast<U>(static_cast<U>(a) - static_cast<U>(b))));
-    ASSERT_EQ(eval(Op::kMul), wrap(static_cast<U>(uint64_t{static_cast<U>(a)} * uint64_t{static_cast<U>(b)})));
+    ASSERT_EQ(eval(Op::kMul),
+              wrap(static_cast<U>(uint64_t{static_cast<U>(a)} * uint64_t{static_cast<U>(b)})));
     ASSERT_EQ(eval(Op::kMax), std::max(a, b));
     ASSERT_EQ(eval(Op::kMin), std::min(a, b));
     ASSERT_EQ(eval(Op::kAnd), static_cast<T>(a & b));
@@ -55,7 +65,9 @@ void CheckIntType(DType t) {
       ASSERT_EQ(eval(Op::kFloorMod), static_cast<T>(fr));
     }
     const unsigned width = sizeof(T) * 8, amount = rng() % (width + 4);
-    const auto shift = [&](Op op) { return static_cast<T>(EvalInt(op, t, static_cast<int64_t>(a), static_cast<int64_t>(amount))); };
+    const auto shift = [&](Op op) {
+      return static_cast<T>(EvalInt(op, t, static_cast<int64_t>(a), static_cast<int64_t>(amount)));
+    };
     ASSERT_EQ(shift(Op::kShl), amount >= width ? T(0) : static_cast<T>(static_cast<U>(a) << amount));
     ASSERT_EQ(shift(Op::kShr), amount >= width ? (a < 0 ? T(-1) : T(0)) : static_cast<T>(a >> amount));
   }
@@ -91,9 +103,12 @@ TEST(EvalAlu, FoldingWrapsAtTheWidth) {
 uint64_t DrawBits(std::mt19937_64& rng, DType t) {
   const uint64_t mask = t.BitWidth() == 64 ? ~uint64_t{0} : (uint64_t{1} << t.BitWidth()) - 1;
   switch (rng() % 4) {
-    case 0: return ToBits(t, Canonical(t, static_cast<double>(static_cast<int64_t>(rng() % 4097) - 2048) / 16));
-    case 1: return (rng() & mask) & ~(rng() & mask);
-    default: return rng() & mask;
+    case 0:
+      return ToBits(t, Canonical(t, static_cast<double>(static_cast<int64_t>(rng() % 4097) - 2048) / 16));
+    case 1:
+      return (rng() & mask) & ~(rng() & mask);
+    default:
+      return rng() & mask;
   }
 }
 
@@ -108,9 +123,10 @@ TEST(EvalAlu, FloatsAreRoundedOnceAsExactSoftFloatRoundsThem) {
       const uint64_t ca = ToBits(t, va), cb = ToBits(t, vb), cc = ToBits(t, vc);
       const auto check = [&](Op op, std::vector<ConstValue> args, uint64_t want) {
         const ConstValue got = Eval(op, t, args), expected = FromBits(t, want);
-        ASSERT_TRUE(SameConst(got, expected)) << OpName(op) << " " << t.Name() << " of " << ConstText(t, args[0]) << ", "
-                                              << ConstText(t, args.back()) << " gives " << ConstText(t, got) << ", expected "
-                                              << ConstText(t, expected);
+        ASSERT_TRUE(SameConst(got, expected))
+            << OpName(op) << " " << t.Name() << " of " << ConstText(t, args[0]) << ", "
+            << ConstText(t, args.back()) << " gives " << ConstText(t, got) << ", expected "
+            << ConstText(t, expected);
       };
       check(Op::kAdd, {va, vb}, SoftAdd(f, ca, cb));
       check(Op::kSub, {va, vb}, SoftSub(f, ca, cb));
@@ -137,7 +153,8 @@ TEST(EvalAlu, MaxAndMinPropagateNanAndOrderZeros) {
 
 TEST(EvalAlu, ComparisonsWithNanAreFalseButNotEqual) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const Op op : {Op::kCmpLt, Op::kCmpEq}) EXPECT_EQ(std::get<int64_t>(Eval(op, dtypes::kFloat32, {nan, nan})), 0);
+  for (const Op op : {Op::kCmpLt, Op::kCmpEq})
+    EXPECT_EQ(std::get<int64_t>(Eval(op, dtypes::kFloat32, {nan, nan})), 0);
   EXPECT_EQ(std::get<int64_t>(Eval(Op::kCmpNe, dtypes::kFloat32, {nan, nan})), 1);
   EXPECT_EQ(std::get<int64_t>(Eval(Op::kCmpEq, dtypes::kFloat32, {0.0, -0.0})), 1);
 }
@@ -157,9 +174,14 @@ TEST(EvalAlu, TranscendentalsAreWithinHalfAnUlpOfLongDouble) {
 
 TEST(EvalNode, CastAndBitcast) {
   const UOpRef f = Var("n", 0, 1, dtypes::kInt32);
-  EXPECT_EQ(std::get<int64_t>(EvalNode(*Bitcast(Const(dtypes::kFloat32, 1.0), dtypes::kInt32), {ConstValue(1.0)})), 0x3f800000);
-  EXPECT_EQ(std::get<double>(EvalNode(*Bitcast(f, dtypes::kFloat32), {ConstValue(int64_t{0x40000000})})), 2.0);
-  EXPECT_EQ(std::get<int64_t>(EvalNode(*Cast(Const(dtypes::kFloat32, 1.0), dtypes::kInt8), {ConstValue(300.0)})), 127);
+  EXPECT_EQ(
+      std::get<int64_t>(EvalNode(*Bitcast(Const(dtypes::kFloat32, 1.0), dtypes::kInt32), {ConstValue(1.0)})),
+      0x3f800000);
+  EXPECT_EQ(std::get<double>(EvalNode(*Bitcast(f, dtypes::kFloat32), {ConstValue(int64_t{0x40000000})})),
+            2.0);
+  EXPECT_EQ(
+      std::get<int64_t>(EvalNode(*Cast(Const(dtypes::kFloat32, 1.0), dtypes::kInt8), {ConstValue(300.0)})),
+      127);
   EXPECT_EQ(std::get<int64_t>(EvalNode(*Cast(f, dtypes::kInt8), {ConstValue(int64_t{300})})), 44);
 }
 

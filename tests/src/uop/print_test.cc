@@ -34,8 +34,10 @@ TEST(Print, OneNodeALine) {
 
 TEST(Print, EveryArgumentComesBack) {
   const double inf = std::numeric_limits<double>::infinity();
-  for (const double d : {0.0, -0.0, 1.0, 0.1, -1e300, 5e-324, inf, -inf, std::nan("")}) ExpectRoundTrip(Const(dtypes::kFloat64, d));
-  for (const int64_t v : {int64_t{0}, int64_t{-1}, INT64_MIN, INT64_MAX}) ExpectRoundTrip(Const(dtypes::kInt64, v));
+  for (const double d : {0.0, -0.0, 1.0, 0.1, -1e300, 5e-324, inf, -inf, std::nan("")})
+    ExpectRoundTrip(Const(dtypes::kFloat64, d));
+  for (const int64_t v : {int64_t{0}, int64_t{-1}, INT64_MIN, INT64_MAX})
+    ExpectRoundTrip(Const(dtypes::kInt64, v));
   ExpectRoundTrip(Const(dtypes::kUInt64, int64_t{-1}));
   ExpectRoundTrip(Const(dtypes::kFloat32.WithLanes(4), 0.5));
   const UOpRef b = NewBuffer(dtypes::kFloat16, 24, "DEV \"x\"\\\n\x01\xff");
@@ -52,7 +54,8 @@ TEST(Print, EveryArgumentComesBack) {
 }
 
 TEST(Parse, CommentsSpacesAndNamesAreFree) {
-  const absl::StatusOr<UOpRef> r = Parse("# a comment\n\n  %a_1 =CONST index:16 # sixteen\r\n%r = RANGE index %a_1 : range( 0 ,global )");
+  const absl::StatusOr<UOpRef> r =
+      Parse("# a comment\n\n  %a_1 =CONST index:16 # sixteen\r\n%r = RANGE index %a_1 : range( 0 ,global )");
   ASSERT_TRUE(r.ok()) << r.status();
   EXPECT_EQ(*r, Range(16, 0, AxisKind::kGlobal));
 }
@@ -73,7 +76,8 @@ TEST(Parse, ErrorsSayWhereAndWhat) {
       {"%0 = CONST f99 : 1", "line 1, column 12: "},
       {"%0 = CONST i32 : 1\n%1 = NEG i32 %7", "line 2, column 14: %7 is not defined"},
       {"%0 = CONST i32 : 1\n%0 = CONST i32 : 2", "line 2, column 1: %0 is defined twice"},
-      {"%0 = CONST i32 : 99999999999999999999", "line 1, column 18: integer 99999999999999999999 does not fit 64 bits"},
+      {"%0 = CONST i32 : 99999999999999999999",
+       "line 1, column 18: integer 99999999999999999999 does not fit 64 bits"},
       {"%0 = CONST i8 : 200", "line 1, column 6: CONST: 200 is not a value of i8"},
       {"%0 = CONST f32 : 0x1.g", "line 1, column 18: '0x1.g' is no hexadecimal float"},
       {"%0 = CONST f32 : 1", "must be a double"},
@@ -84,14 +88,16 @@ TEST(Parse, ErrorsSayWhereAndWhat) {
       {"%0 = VAR index : var(\"\\q\", 1, 2)", "unknown escape"},
       {"%0 = VAR index : var(\"\\xz\", 1, 2)", "\\x needs two hexadecimal digits"},
       {"%0 = BUFFER f32 : buffer(12x, \"CPU\", 3)", "'12x' is no buffer id"},
-      {"%0 = CONST index : 4\n%1 = RANGE index %0 : range(0, globl)", "line 2, column 32: unknown axis kind 'globl'"},
+      {"%0 = CONST index : 4\n%1 = RANGE index %0 : range(0, globl)",
+       "line 2, column 32: unknown axis kind 'globl'"},
       {"%0 = CONST index : frob(1)", "unknown argument 'frob('"},
       {"%0 = CONST index : frob", "'frob' is no argument"},
   };
   for (const BadText& b : bad) {
     const absl::StatusOr<UOpRef> r = Parse(b.text);
     ASSERT_FALSE(r.ok()) << b.text;
-    EXPECT_NE(std::string(r.status().message()).find(b.message), std::string::npos) << b.text << "\n gives " << r.status();
+    EXPECT_NE(std::string(r.status().message()).find(b.message), std::string::npos)
+        << b.text << "\n gives " << r.status();
     EXPECT_EQ(std::string(r.status().message()).rfind("line ", 0), 0u) << r.status();
   }
 }

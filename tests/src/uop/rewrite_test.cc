@@ -47,13 +47,16 @@ TEST(Match, LiteralsAreValuesAtTheWidthAndFloatZerosAreToldApart) {
 }
 
 TEST(Match, TypesAndConditionsHoldRulesBack) {
-  const RuleSet rules("test", {R("div", (x * c0) / c1, x * (c0 / c1), kIndexType, If(c0 % c1 == 0 && c1 > 0))});
+  const RuleSet rules("test",
+                      {R("div", (x * c0) / c1, x * (c0 / c1), kIndexType, If(c0 % c1 == 0 && c1 > 0))});
   EXPECT_EQ(Rewritten(FloorDiv(Mul(N("n"), I(6)), I(3)), rules), Mul(N("n"), I(2)));
   EXPECT_EQ(Rewritten(FloorDiv(Mul(N("n"), I(7)), I(3)), rules)->op(), Op::kFloorDiv);
   EXPECT_EQ(Rewritten(FloorDiv(Mul(N("n"), I(6)), I(-3)), rules)->op(), Op::kFloorDiv);
-  EXPECT_EQ(Rewritten(FloorDiv(Mul(N("n"), I(6)), I(0)), rules)->op(), Op::kFloorDiv);  // undecidable is false
+  EXPECT_EQ(Rewritten(FloorDiv(Mul(N("n"), I(6)), I(0)), rules)->op(),
+            Op::kFloorDiv);  // undecidable is false
   const UOpRef i32 = Cast(N("n"), dtypes::kInt32);
-  EXPECT_EQ(Rewritten(FloorDiv(Mul(i32, Const(dtypes::kInt32, 6)), Const(dtypes::kInt32, 3)), rules)->op(), Op::kFloorDiv);
+  EXPECT_EQ(Rewritten(FloorDiv(Mul(i32, Const(dtypes::kInt32, 6)), Const(dtypes::kInt32, 3)), rules)->op(),
+            Op::kFloorDiv);
 }
 
 TEST(Match, ConditionsUseExactIntegers) {
@@ -63,15 +66,19 @@ TEST(Match, ConditionsUseExactIntegers) {
 }
 
 TEST(Match, NoWrapUsesTheTypeWhereNothingElseIsKnown) {
-  const RuleSet rules("test", {R("cmp", x + c0 < c1, x < (c1 - c0), kInts, If(NoWrap(x + c0) && NoWrap(c1 - c0)))});
+  const RuleSet rules("test",
+                      {R("cmp", x + c0 < c1, x < (c1 - c0), kInts, If(NoWrap(x + c0) && NoWrap(c1 - c0)))});
   const UOpRef b = Cast(Cast(N("n"), dtypes::kUInt8), dtypes::kInt32);
-  const auto build = [](const UOpRef& v, int64_t c) { return CmpLt(Add(v, Const(v->dtype(), c)), Const(v->dtype(), 10)); };
+  const auto build = [](const UOpRef& v, int64_t c) {
+    return CmpLt(Add(v, Const(v->dtype(), c)), Const(v->dtype(), 10));
+  };
   EXPECT_EQ(Rewritten(build(b, 1), rules), build(b, 1));  // i32 alone may wrap
   EXPECT_EQ(Rewritten(build(b, 0), rules), CmpLt(b, Const(dtypes::kInt32, 10)));
 }
 
 TEST(Rewrite, RunsToAFixedPointAndIsIdempotent) {
-  const RuleSet rules("test", {R("add-zero", x + 0, x, kInts), R("mul-one", x * 1, x, kInts), R("fold", c0 + c1, c0 + c1, kInts)});
+  const RuleSet rules("test", {R("add-zero", x + 0, x, kInts), R("mul-one", x * 1, x, kInts),
+                               R("fold", c0 + c1, c0 + c1, kInts)});
   const UOpRef e = Mul(Add(N("n"), Add(I(-2), I(2))), Add(I(0), I(1)));
   absl::flat_hash_map<std::string, int64_t> count;
   std::vector<RewriteStep> trace;
@@ -87,10 +94,11 @@ TEST(Rewrite, RunsToAFixedPointAndIsIdempotent) {
 
 TEST(Rewrite, SharedNodesAreRewrittenOnce) {
   int calls = 0;
-  const RuleSet rules("test", {R("count", AnyOp(OpSetOf({Op::kMul}), {x, y}), kAllTypes, "counts", [&](const Match&) -> UOpRef {
-                                 ++calls;
-                                 return nullptr;
-                               })});
+  const RuleSet rules("test", {R("count", AnyOp(OpSetOf({Op::kMul}), {x, y}), kAllTypes, "counts",
+                                 [&](const Match&) -> UOpRef {
+                                   ++calls;
+                                   return nullptr;
+                                 })});
   UOpRef e = Mul(N("n"), N("m"));
   for (int i = 0; i < 60; ++i) e = Add(e, e);  // 2^60 paths
   Rewritten(e, rules);
@@ -105,7 +113,8 @@ TEST(Rewrite, DeepGraphsDoNotRecurse) {
 }
 
 TEST(Rewrite, LoopsAreRefusedAndTheRulesNamed) {
-  const RuleSet circle("circle", {R("there", x + c0, x * c0, kInts), R("innocent", x / 1, x, kInts), R("back", x * c0, x + c0, kInts)});
+  const RuleSet circle("circle", {R("there", x + c0, x * c0, kInts), R("innocent", x / 1, x, kInts),
+                                  R("back", x * c0, x + c0, kInts)});
   const absl::StatusOr<UOpRef> r = Rewrite(Add(FloorDiv(N("n"), I(1)), I(3)), circle);
   ASSERT_FALSE(r.ok());
   const std::string text(r.status().message());
@@ -114,23 +123,28 @@ TEST(Rewrite, LoopsAreRefusedAndTheRulesNamed) {
   EXPECT_NE(text.find("back"), std::string::npos) << text;
   EXPECT_EQ(text.find("innocent"), std::string::npos) << text;
 
-  const RuleSet wraps("wraps", {R("wrap", Wild("x").As("x"), kAllTypes, "puts a node around itself",
-                                  [](const Match& m) { return m.root()->dtype().IsInt() ? Neg(m.root()) : nullptr; })});
+  const RuleSet wraps(
+      "wraps", {R("wrap", Wild("x").As("x"), kAllTypes, "puts a node around itself",
+                  [](const Match& m) { return m.root()->dtype().IsInt() ? Neg(m.root()) : nullptr; })});
   EXPECT_NE(std::string(Rewrite(N("n"), wraps).status().message()).find("wrap"), std::string::npos);
 
   const RuleSet grows("grows", {R("grow", x + c0, (x + (c0 + 1)) + 1, kInts)});
-  EXPECT_NE(std::string(Rewrite(Add(N("n"), I(3)), grows, {.max_steps = 1000}).status().message()).find("grow"), std::string::npos);
+  EXPECT_NE(
+      std::string(Rewrite(Add(N("n"), I(3)), grows, {.max_steps = 1000}).status().message()).find("grow"),
+      std::string::npos);
 }
 
 TEST(Rewrite, ReplacementsWithNewParentsAreRewrittenToo) {
-  const RuleSet rules("test", {R("spread", (x + y) * c0, x * c0 + y * c0, kInts), R("mul-one", x * 1, x, kInts)});
+  const RuleSet rules("test",
+                      {R("spread", (x + y) * c0, x * c0 + y * c0, kInts), R("mul-one", x * 1, x, kInts)});
   const UOpRef n = N("n"), m = N("m"), k = N("k");
   EXPECT_EQ(Rewritten(Mul(Add(Add(n, m), k), I(1)), rules), Add(Add(n, m), k));
 }
 
 TEST(RuleSet, DescribePrintsAlgebra) {
   const RuleSet rules("test", {R("div-mul", (x * c0) / c1, x * (c0 / c1), kInts, If(c0 % c1 == 0 && c1 > 0)),
-                               R("code", AnyOp(OpSetOf({Op::kCast})), kAllTypes, "does something", [](const Match&) { return UOpRef(); })});
+                               R("code", AnyOp(OpSetOf({Op::kCast})), kAllTypes, "does something",
+                                 [](const Match&) { return UOpRef(); })});
   EXPECT_EQ(rules.Describe(),
             "div-mul: ((x * c0) // c1) -> (x * (c0 // c1))  on int  if (((c0 % c1) == 0) & (0 < c1))\n"
             "code: CAST(...) -> {does something}\n");
