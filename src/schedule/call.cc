@@ -176,6 +176,7 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
   // Assignments asked for: per buffer the last one. Of two, one must be built on the other.
   absl::flat_hash_map<const UOp*, UOpRef> assigned;  // buffer -> ASSIGN
   for (const OutputRequest& r : requests) {
+    if (r.value == nullptr) return absl::InvalidArgumentError("call: a request without a value");
     const UOpRef made = Names(r.value).back();
     if (made->op() != Op::kAssign || (realized != nullptr && realized->Find(made) != nullptr)) continue;
     const UOp* buffer = TargetOf(made.get());

@@ -78,7 +78,7 @@ void Planner::Analyse() {
     for (const UOpRef& s : u->src()) {
       const Node& from = nodes_[number_[s.get()]];
       n.cost += from.passed_cost;
-      n.has_reduce |= from.has_reduce;
+      n.has_reduce |= from.passes_reduce;
       n.constant &= from.constant;
       if (n.device.empty()) n.device = from.device;
     }
@@ -93,9 +93,12 @@ void Planner::Analyse() {
     if (u->op() == Op::kPad || (u->op() == Op::kExpand && u->numel() > u->src(0)->numel())) n.has_reduce = false;
     if (IsWrapper(u->op()) || n.forced) n.has_reduce = false, n.cost = 0;
     if (n.constant) n.cost = 0;
-    const bool likely_stored = users[u] > 1 && !IsMovement(u->op()) && n.cost > options_.recompute_element &&
-                               n.cost * static_cast<double>(u->numel()) > options_.recompute_total;
+    // What is wanted in several places and holds a reduction, or is expensive, will probably be stored: then its users
+    // carry neither with them.
+    const bool expensive = n.cost > options_.recompute_element && n.cost * static_cast<double>(u->numel()) > options_.recompute_total;
+    const bool likely_stored = users[u] > 1 && (n.has_reduce || (expensive && !IsMovement(u->op())));
     n.passed_cost = likely_stored ? 0 : n.cost;
+    n.passes_reduce = n.has_reduce && !likely_stored;
   }
 }
 
@@ -179,10 +182,12 @@ bool Planner::ShouldStore(const Node& n) const {
 
 absl::Status Planner::Decide() {
   size_t total_requests = 0;
-  // Which store a node's own kernel writes to.
+  // Which store a node's own kernel writes to, and all that take its value.
   absl::flat_hash_map<const UOp*, const OutputStore*> direct;
+  absl::flat_hash_map<const UOp*, std::vector<const OutputStore*>> stores_of;
   for (const OutputStore& s : stores_) {
     const Op op = s.value->op();
+    stores_of[s.value.get()].push_back(&s);
     if (!s.via_temporary && !IsMovement(op) && op != Op::kParam && op != Op::kConst) direct.emplace(s.value.get(), &s);
   }
   for (size_t k = nodes_.size(); k-- > 0;) {
@@ -190,8 +195,10 @@ absl::Status Planner::Decide() {
     const UOp& u = *n.op;
     if (u.numel() == 0) continue;
     std::vector<const OutputStore*> fills;
-    for (const OutputStore& s : stores_) {
-      if (s.value.get() == &u && !(direct.count(&u) && direct[&u] == &s)) fills.push_back(&s);
+    if (const auto it = stores_of.find(&u); it != stores_of.end()) {
+      for (const OutputStore* s : it->second) {
+        if (!(direct.count(&u) && direct[&u] == s)) fills.push_back(s);
+      }
     }
     const bool alias = u.op() == Op::kContiguous && !IsMovement(u.src(0)->op()) && u.src(0)->op() != Op::kParam;
     if (direct.count(&u)) {
@@ -310,9 +317,9 @@ void Planner::BuildExpressions() {
       Unit& unit = units_[r.unit];
       if (unit.root.get() == n.op) unit.value = r.expr;  // nothing below a root asks for the root again
     }
-    for (Unit& unit : units_) {
-      if (unit.is_copy && unit.root.get() == n.op) unit.source = BaseSlot(n.op->src(0));
-    }
+  }
+  for (Unit& unit : units_) {
+    if (unit.is_copy) unit.source = BaseSlot(unit.root->src(0));
   }
 }
 

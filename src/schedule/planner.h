@@ -85,6 +85,7 @@ class Planner {
     double cost = 0;          // of computing one element from stored values, in simple operations
     double passed_cost = 0;   // what its users pay for it: nothing when it will probably be stored
     bool has_reduce = false;  // a reduction would be recomputed with it
+    bool passes_reduce = false;
     bool forced = false;      // must be stored
     bool constant = false;    // reads no buffer
     int stored = -1;          // slot

@@ -241,23 +241,18 @@ Root RootOf(const UOp* u) {
 
 Tensor& Tensor::Assign(const Tensor& value) {
   if (!ok()) return *this;
-  const auto fail = [&](absl::Status s) -> Tensor& {
-    state_->status = std::move(s);
-    state_->uop = nullptr;
-    return *this;
-  };
-  if (!value.ok()) return fail(value.status());
+  if (!value.ok()) return Fail(value.status());
   if (value.shape() != shape() || value.dtype() != dtype()) {
-    return fail(Bad("Assign", "value of ", value.dtype().Name(), Text(value.shape()), " into ", dtype().Name(), Text(shape()),
+    return Fail(Bad("Assign", "value of ", value.dtype().Name(), Text(value.shape()), " into ", dtype().Name(), Text(shape()),
                     ", expected equal dtype and shape"));
   }
   if (value.state_->placed && value.device() != device()) {
-    return fail(Bad("Assign", "value on device ", value.device(), " into a tensor on ", device()));
+    return Fail(Bad("Assign", "value on device ", value.device(), " into a tensor on ", device()));
   }
   const Root root = RootOf(uop().get());
   const bool storage = root.base->op() == Op::kBuffer || root.base->op() == Op::kAssign;
   if (storage && !root.whole) {
-    return fail(absl::UnimplementedError(
+    return Fail(absl::UnimplementedError(
         "Assign: the target is a partial view of another tensor's storage, expected whole storage (AssignIndex on the owner writes a part)"));
   }
   // A tensor that has no storage yet simply gets a value of its own.
@@ -267,34 +262,43 @@ Tensor& Tensor::Assign(const Tensor& value) {
   return *this;
 }
 
+Tensor& Tensor::Fail(absl::Status status) {
+  state_->status = std::move(status);
+  state_->uop = nullptr;
+  return *this;
+}
+
 Tensor& Tensor::AssignIndex(const std::vector<IndexItem>& items, const Tensor& value) {
+  return AssignView(Index(items), value);
+}
+
+Tensor& Tensor::AssignView(const Tensor& view, const Tensor& value) {
   if (!ok()) return *this;
-  const auto fail = [&](absl::Status s) -> Tensor& {
-    state_->status = std::move(s);
-    state_->uop = nullptr;
-    return *this;
-  };
-  const Tensor part = Index(items);
-  if (!part.ok()) return fail(part.status());
-  if (!value.ok()) return fail(value.status());
-  if (value.dtype() != dtype()) {
-    return fail(Bad("AssignIndex", "value of dtype ", value.dtype().Name(), " into ", dtype().Name(), ", expected equal dtypes"));
+  if (!view.ok()) return Fail(view.status());
+  if (!value.ok()) return Fail(value.status());
+  for (const UOp* u = view.uop().get(); u != uop().get(); u = u->src(0).get()) {
+    if (!IsMovement(u->op()) || u->op() == Op::kExpand) {
+      return Fail(Bad("AssignView", OpName(u->op()), " between the tensor and the place to write, expected views of this tensor without Expand"));
+    }
   }
-  auto shape_or = tensor_internal::BroadcastShapes("AssignIndex", part.shape(), value.shape());
-  if (!shape_or.ok() || *shape_or != part.shape()) {
-    return fail(Bad("AssignIndex", "value of shape ", Text(value.shape()), " does not broadcast to the part's shape ", Text(part.shape())));
+  if (value.dtype() != dtype()) {
+    return Fail(Bad("AssignView", "value of dtype ", value.dtype().Name(), " into ", dtype().Name(), ", expected equal dtypes"));
+  }
+  const auto shape = tensor_internal::BroadcastShapes("AssignView", view.shape(), value.shape());
+  if (!shape.ok() || *shape != view.shape()) {
+    return Fail(Bad("AssignView", "value of shape ", Text(value.shape()), " does not broadcast to the part's shape ", Text(view.shape())));
   }
   if (value.state_->placed && value.device() != device()) {
-    return fail(Bad("AssignIndex", "value on device ", value.device(), " into a tensor on ", device()));
+    return Fail(Bad("AssignView", "value on device ", value.device(), " into a tensor on ", device()));
   }
-  UOpRef moved = tensor_internal::BroadcastTo(value.uop(), part.shape());
-  UOpRef mask = tensor_internal::Constant(dtypes::kBool, int64_t{1}, part.shape());
-  for (const UOp* u = part.uop().get(); u != uop().get(); u = u->src(0).get()) {
+  // Both the value and a mask of what is written go back the way the view came.
+  UOpRef moved = tensor_internal::BroadcastTo(value.uop(), view.shape());
+  UOpRef mask = tensor_internal::Constant(dtypes::kBool, int64_t{1}, view.shape());
+  for (const UOp* u = view.uop().get(); u != uop().get(); u = u->src(0).get()) {
     moved = tensor_internal::UndoMovement(*u, moved);
     mask = tensor_internal::UndoMovement(*u, mask);
   }
-  Tensor next(uop::Where(mask, moved, uop()), device(), true, requires_grad() || value.requires_grad());
-  return Assign(next);
+  return Assign(Tensor(uop::Where(mask, moved, uop()), device(), true, requires_grad() || value.requires_grad()));
 }
 
 }  // namespace understudy

@@ -57,7 +57,7 @@ struct TensorOptions {
 
 // One entry of Tensor::Index: an integer (the axis goes), a slice with any step but 0, an ellipsis or a new axis.
 struct Slice {
-  std::optional<int64_t> start, stop;
+  std::optional<int64_t> start = std::nullopt, stop = std::nullopt;
   int64_t step = 1;
 };
 struct Ellipsis {};
@@ -121,6 +121,9 @@ class Tensor {
   Tensor& Assign(const Tensor& value);
   // The same for a part of the tensor (ints and slices as in Index).
   Tensor& AssignIndex(const std::vector<IndexItem>& items, const Tensor& value);
+  // The same through `view`, which must be this tensor seen through Reshape, Permute, Flip, Shrink, Index ... (not
+  // Expand, which would write one element several times).
+  Tensor& AssignView(const Tensor& view, const Tensor& value);
 
   // --- Elementwise, one operand ---------------------------------------------------------------------------------
   Tensor Neg() const;
@@ -230,6 +233,7 @@ class Tensor {
   friend Tensor tensor_internal::Combine(const char* op, std::initializer_list<const Tensor*> inputs,
                                          absl::StatusOr<UOpRef> value);
   Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad);
+  Tensor& Fail(absl::Status status);  // this tensor becomes the error
 
   std::shared_ptr<State> state_;
 };

@@ -118,11 +118,17 @@ TEST(Fusion, TrainingStepOfATwoLayerNetwork) {
     std::vector<Tensor> params = {w1, b1, w2, b2};
     for (int i = 0; i < 4; ++i) params[i].Assign(params[i] - g[i] * 0.1);
     const int kernels = Kernels({w1, b1, w2, b2, loss}, &e);
-    EXPECT_LE(kernels, 22) << ScheduleText(e.last_schedule);
+    EXPECT_LE(kernels, 14) << ScheduleText(e.last_schedule);
     const double now = Get(e, loss)[0];
     EXPECT_LT(now, previous);
     previous = now;
   }
+}
+
+TEST(Fusion, BackwardOfAConvolutionalNetworkStaysSmall) {
+  const Tensor x = Rand({4, 1, 8, 8}, 1), k = Rand({3, 1, 3, 3}, 2), w = Rand({3 * 6 * 6, 5}, 3);
+  const Tensor loss = x.Conv2d(k).Relu().Reshape({4, -1}).Matmul(w).CrossEntropy(Tensor::FromData<int32_t>({0, 1, 2, 3}, {4}));
+  EXPECT_LE(Kernels(Gradients(loss, {k, w})), 12);
 }
 
 // --- Storage ---------------------------------------------------------------------------------------------------

@@ -178,6 +178,20 @@ TEST(Gradient, ThroughWrites) {
   EXPECT_THAT(Values(g[0]), ElementsAre(1, 1, 1, 0, 0, 1));
   EXPECT_THAT(Values(g[1]), ElementsAre(1, 1));
 
+  // Through reshape, permute and flip of what is written.
+  const Tensor a = F64({1, 2, 3, 4, 5, 6}, {2, 3});
+  const auto write = [&](const std::function<Tensor(const Tensor&)>& view, const std::vector<double>& dx) {
+    Tensor w = a.Clone();
+    const Tensor part = view(w), value = F64(std::vector<double>(part.numel(), 9), part.shape());
+    w.AssignView(part, value);
+    const std::vector<Tensor> d = Gradients(w.Sum(), {a, value});
+    EXPECT_EQ(Values(d[0]), dx);
+    EXPECT_EQ(Values(d[1]), std::vector<double>(part.numel(), 1));
+  };
+  write([](const Tensor& t) { return t.Reshape({3, 2}).Index({Slice{1}}); }, {1, 1, 0, 0, 0, 0});
+  write([](const Tensor& t) { return t.Permute({1, 0}).Index({Slice{1}}); }, {1, 0, 0, 1, 0, 0});
+  write([](const Tensor& t) { return t.Flip({0, 1}).Index({Slice{0, 1}}); }, {1, 1, 1, 0, 0, 0});
+
   Tensor z = x.Clone();
   z.Assign(Tensor::Zeros({2}, {dtypes::kFloat64}));
   EXPECT_THAT(Values(Gradients((x * 3).Sum(), {x})[0]), ElementsAre(3, 3));

@@ -99,6 +99,16 @@ TEST(Errors, AssignmentNeedsEqualTypeShapeAndWholeStorage) {
   EXPECT_THAT(Error(d), HasSubstr("does not broadcast to the part's shape [2]"));
 }
 
+TEST(Errors, WritesThroughExpandedOrForeignViewsAreRefused) {
+  const Tensor x = Tensor::FromData<float>({1, 2, 3}, {3, 1});
+  Tensor a = x.Clone();
+  a.AssignView(a.Expand({3, 2}), Tensor::Zeros({3, 2}));
+  EXPECT_THAT(Error(a), HasSubstr("EXPAND between the tensor and the place to write"));
+  Tensor b = x.Clone();
+  b.AssignView(Tensor::FromData<float>({1}, {1}), Tensor::Zeros({1}));
+  EXPECT_THAT(Error(b), HasSubstr("expected views of this tensor"));
+}
+
 TEST(Handles, CopiesAreTheSameTensor) {
   Tensor x = Tensor::FromData<float>({1}, {1});
   const Tensor y = x;
