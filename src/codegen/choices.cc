@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "src/base/bits.h"
 #include "src/base/status.h"
 #include "src/codegen/free_ranges.h"
 #include "src/codegen/stages.h"
@@ -124,6 +125,7 @@ class Splitter {
         break;
       case ChoiceKind::kVectorize:
         if (vector_) return No("an axis is vectorized already");
+        if (!IsPow2(static_cast<uint64_t>(c.amount))) return No("the number of lanes must be a power of two");
         if (c.amount > kMaxLanes) return No("more than ", kMaxLanes, " lanes");
         vector_ = true;
         kind = AxisKind::kWarp;

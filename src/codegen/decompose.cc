@@ -79,6 +79,17 @@ UOpRef Shift(const UOp& n) {
   return Where(fits, uop::Binary(n.op(), x, masked), beyond);
 }
 
+// Equal operands differ in the sign of zero at most: AND of the bits gives +0, OR gives -0, and either the common value
+// otherwise. When the first operand is a NaN both comparisons fail and it stays.
+UOpRef MaxOrMin(const UOp& n) {
+  const UOpRef &a = n.src(0), &b = n.src(1);
+  const DType bits = UnsignedOf(a->dtype()).Element();
+  const bool max = n.op() == Op::kMax;
+  const UOpRef equal = Bits(max ? Bits(a, bits) & Bits(b, bits) : Bits(a, bits) | Bits(b, bits), a->dtype().Element());
+  const UOpRef other = Where((max ? a < b : b < a) | IsNan(b), b, a);
+  return Where(uop::CmpEq(a, b), equal, other);
+}
+
 bool IsFloatAlu(const UOp& n, Op op) { return n.op() == op && n.dtype().IsFloat(); }
 template <Op op>
 bool Always(const UOp& n, const Target&) {
@@ -115,6 +126,12 @@ const std::vector<Decomposition>& Decompositions() {
        [](const UOp& n, const Target&) { return Log2Polynomial(n.src(0)); }},
       {"sin", "sin(n pi/2 + r) = +-sin(r) or +-cos(r)", Inaccurate<Op::kSin>,
        [](const UOp& n, const Target&) { return SinPolynomial(n.src(0)); }},
+      {"float-max", "max(a, b) = a == b ? a & b : a < b or b != b ? b : a",
+       [](const UOp& n, const Target& t) { return IsFloatAlu(n, Op::kMax) && !t.maximum.Has(n.dtype()); },
+       [](const UOp& n, const Target&) { return MaxOrMin(n); }},
+      {"float-min", "min(a, b) = a == b ? a | b : b < a or b != b ? b : a",
+       [](const UOp& n, const Target& t) { return IsFloatAlu(n, Op::kMin) && !t.maximum.Has(n.dtype()); },
+       [](const UOp& n, const Target&) { return MaxOrMin(n); }},
       {"recip", "recip(x) = 1 / x", Always<Op::kRecip>,
        [](const UOp& n, const Target&) { return uop::FDiv(uop::ConstLike(n.src(0), 1.0), n.src(0)); }},
       {"integer-mulacc", "mulacc(a, b, c) = a b + c", [](const UOp& n, const Target&) { return n.op() == Op::kMulAcc && n.dtype().IsInt(); },

@@ -103,16 +103,15 @@ namespace {
 // Whether every order of the steps gives the same bits (up to the payload of a NaN).
 bool AnyOrder(Op op, DType t) { return op == Op::kMax || op == Op::kMin || !t.IsFloat(); }
 
-// Vectors have powers of two lanes: LLVM's AMDGPU backend cannot select others (five halves widened, for one).
-bool FitsVector(const UOpRef& unrolled) {
-  const int64_t n = RangeEnd(unrolled);
-  return (n & (n - 1)) == 0;
+// Steps become lanes by powers of two only: LLVM 22 cannot select some conversions of <5 x half> for amdgcn.
+bool CanBeLanes(const std::vector<UOpRef>& unrolled, DType t) {
+  return unrolled.size() == 1 && t.lanes == 1 && IsPow2(static_cast<uint64_t>(RangeEnd(unrolled[0])));
 }
 
 // acc op value(step 0) op value(step 1) ..., the last unrolled range turning fastest.
 UOpRef Chain(Op op, UOpRef acc, const UOpRef& value, const std::vector<UOpRef>& unrolled) {
   if (unrolled.empty()) return uop::Binary(op, acc, value);
-  if (unrolled.size() == 1 && value->dtype().lanes == 1 && FitsVector(unrolled[0])) {
+  if (CanBeLanes(unrolled, value->dtype())) {
     const UOpRef steps = VectorAlong(value, unrolled[0]);
     for (int64_t i = 0; i < RangeEnd(unrolled[0]); ++i) acc = uop::Binary(op, acc, uop::Gep(steps, i));
     return acc;
@@ -177,7 +176,7 @@ class ReduceLowering {
       UOpRef lowered;
       if (loops.empty()) {
         lowered = Chain(op, Identity(op, outermost->dtype()), outermost->src(0), unrolled);
-      } else if (AnyOrder(op, outermost->dtype()) && unrolled.size() == 1 && outermost->dtype().lanes == 1 && FitsVector(unrolled[0])) {
+      } else if (AnyOrder(op, outermost->dtype()) && CanBeLanes(unrolled, outermost->dtype())) {
         // One accumulator a lane, folded after the loop.
         const UOpRef lanes = uop::Reduce(op, VectorAlong(outermost->src(0), unrolled[0]), loops);
         lowered = uop::Gep(lanes, 0);

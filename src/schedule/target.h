@@ -50,6 +50,9 @@ struct Target {
   // Types for which EXP2, LOG2 and SIN exist with at most 2 ulp over the whole range; the others are decomposed
   // to polynomials.
   ScalarSet transcendental;
+  // Float types with IEEE 754-2019 maximum and minimum (NaN wins, -0 < +0); MAX and MIN of the others become
+  // comparisons.
+  ScalarSet maximum;
   // Types with a correctly rounded square root and a fused multiply-add.
   ScalarSet sqrt = {Scalar::kFloat32, Scalar::kFloat64};
   ScalarSet fma = {Scalar::kFloat32, Scalar::kFloat64};

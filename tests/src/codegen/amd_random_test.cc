@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same random kernels on the emulated gfx1100 (driver, queue, code object, waves) as on REF and CPU, with random
+// choices: workgroups, vectors, unrolling, and reductions through local memory where their order cannot matter.
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "mockgpu/amd/mock_kernel.h"
+#include "src/codegen/codegen.h"
+#include "src/runtime/amd/amd_device.h"
+#include "src/runtime/cpu/cpu_device.h"
+#include "src/runtime/ref/ref_device.h"
+#include "src/uop/graph.h"
+#include "src/uop/print.h"
+#include "tests/src/codegen/random_kernel.h"
+
+namespace understudy::test {
+namespace {
+
+class AmdRandom : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    mockgpu::MockKernel::Options options;
+    options.log_events = false;
+    auto machine = mockgpu::MockKernel::Create(std::move(options));
+    ASSERT_TRUE(machine.ok()) << machine.status();
+    machine_ = *std::move(machine);
+    auto amd = AmdDevice::Open(*machine_);
+    ASSERT_TRUE(amd.ok()) << amd.status();
+    amd_ = *std::move(amd);
+  }
+  void TearDown() override {
+    if (amd_ == nullptr) return;
+    EXPECT_TRUE(amd_->gpu().Close().ok());
+  }
+
+  void Compare(uint64_t seed, const RandomKernel& k, Device& oracle, const ChoiceList& choices) {
+    const ChoiceList none;
+    const auto expected = RunKernel(oracle, k, &none);
+    ASSERT_TRUE(expected.ok()) << "seed " << seed << " " << oracle.name() << ": " << expected.status();
+    const auto got = RunKernel(*amd_, k, &choices);
+    ASSERT_TRUE(got.ok()) << "seed " << seed << " choices " << ChoicesText(choices) << ": " << got.status() << "\n" << uop::Print(k.kernel);
+    const std::string difference = Difference(k.dtypes[0], *expected, *got);
+    ASSERT_EQ(difference, "") << "seed " << seed << " choices " << ChoicesText(choices) << "\n" << uop::Print(k.kernel);
+  }
+
+  std::unique_ptr<mockgpu::MockKernel> machine_;
+  std::shared_ptr<AmdDevice> amd_;
+  RefDevice ref_;
+  CpuDevice cpu_;
+};
+
+// Sums and products of floats depend on their order.
+bool OrderMatters(const UOpRef& kernel) {
+  for (const UOpRef& n : uop::NodesOf(kernel, Op::kReduce)) {
+    const Op op = n->arg_as<Op>();
+    if (n->dtype().IsFloat() && (op == Op::kAdd || op == Op::kMul)) return true;
+  }
+  return false;
+}
+
+TEST_F(AmdRandom, EqualsRef) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    const RandomKernel k = MakeRandomKernel(seed * 7919);
+    Compare(seed, k, ref_, {});
+    Compare(seed, k, ref_, RandomChoices(k.kernel, amd_->target(), seed, 3, !OrderMatters(k.kernel)));
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+// The same polynomials on both, so the same bits.
+TEST_F(AmdRandom, TranscendentalsEqualCpu) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const RandomKernel k = MakeRandomKernel(seed * 104729, {.transcendental = true});
+    Compare(seed, k, cpu_, RandomChoices(k.kernel, amd_->target(), seed, 2, false));
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace understudy::test
