@@ -21,6 +21,7 @@
 #include "src/codegen/choices.h"
 #include "src/runtime/buffer.h"
 #include "src/runtime/device.h"
+#include "src/runtime/profile.h"
 #include "src/schedule/schedule.h"
 #include "src/tensor/tensor.h"
 
@@ -39,11 +40,6 @@ struct EngineStats {
   int64_t kernels_compiled = 0, program_cache_hits = 0, kernels_launched = 0;
   int64_t copies = 0, bytes_copied = 0;  // between buffers
   int64_t bytes_in = 0, bytes_out = 0;   // from and to the host
-};
-
-struct LaunchRecord {
-  std::string kernel, device;
-  LaunchInfo info;
 };
 
 class Engine {
