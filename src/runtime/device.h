@@ -47,6 +47,8 @@ class Program {
   virtual const std::string& name() const = 0;
   // What was compiled, for people: LLVM IR, or empty where there is no text.
   virtual const std::string& text() const = 0;
+  // The machine code as it was loaded (a code object on AMD); empty where there is none.
+  virtual absl::Span<const uint8_t> code() const { return {}; }
 };
 
 class Device : public std::enable_shared_from_this<Device> {

@@ -72,6 +72,10 @@ class Runner {
       if (c.tolerance.kind != Tolerance::Kind::kExact) std::cout << c.name << ": largest difference " << worst << " of " << c.tolerance.amount << "\n";
     }
     std::cout << cases_ << " cases on each device\n";
+    const McCheckedDevice& mc = bench_.mc_checked();
+    std::cout << mc.code_objects() << " code objects, " << mc.instructions() << " instructions compared with LLVM MC\n";
+    EXPECT_GT(mc.instructions(), 0);
+    for (const std::string& d : mc.differences()) ADD_FAILURE() << "LLVM MC: " << d;
   }
 
  private:

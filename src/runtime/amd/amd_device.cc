@@ -18,6 +18,7 @@ class AmdProgram : public Program {
 
   const std::string& name() const override { return compiled_.name; }
   const std::string& text() const override { return compiled_.text; }
+  absl::Span<const uint8_t> code() const override { return compiled_.code; }
   const CompiledKernel& compiled() const { return compiled_; }
   const amd::LoadedKernel& kernel() const { return kernel_; }
 
