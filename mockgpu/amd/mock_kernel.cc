@@ -69,21 +69,25 @@ class MockKernel::Impl {
 
 absl::StatusOr<std::unique_ptr<MockKernel>> MockKernel::Create(Options options) {
   if (options.profiles.empty() || options.profiles.size() > kMostGpus) {
-    return absl::InvalidArgumentError(absl::StrCat("mock machine: ", options.profiles.size(), " GPU profiles; expected 1 to ", kMostGpus));
+    return absl::InvalidArgumentError(
+        absl::StrCat("mock machine: ", options.profiles.size(), " GPU profiles; expected 1 to ", kMostGpus));
   }
   for (const amd::GpuProfile& profile : options.profiles) {
     if (profile.gfx_target_version / 10000 != 11) {
-      return absl::UnimplementedError(absl::StrCat("mock machine: profile ", profile.name, " has gfx_target_version ",
-                                                   profile.gfx_target_version, "; only generation 11 is modelled"));
+      return absl::UnimplementedError(absl::StrCat("mock machine: profile ", profile.name,
+                                                   " has gfx_target_version ", profile.gfx_target_version,
+                                                   "; only generation 11 is modelled"));
     }
   }
   auto impl = std::make_unique<Impl>(options, amd::BuildTopology(options.profiles));
   US_ASSIGN_OR_RETURN(amd::DeviceFile kfd_file, amd::DeviceFile::Create("kfd"));
   std::vector<std::unique_ptr<amd::Gpu>> gpus;
   for (size_t i = 0; i < options.profiles.size(); ++i) {
-    US_ASSIGN_OR_RETURN(amd::DeviceFile render, amd::DeviceFile::Create(absl::StrCat("renderD", amd::kFirstRenderMinor + i)));
-    gpus.push_back(std::make_unique<amd::Gpu>(options.profiles[i], amd::GpuIdOf(i), &impl->machine, std::move(render),
-                                              amd::Gpu::Settings{options.vgpr_fill, options.instruction_budget}));
+    US_ASSIGN_OR_RETURN(amd::DeviceFile render,
+                        amd::DeviceFile::Create(absl::StrCat("renderD", amd::kFirstRenderMinor + i)));
+    gpus.push_back(
+        std::make_unique<amd::Gpu>(options.profiles[i], amd::GpuIdOf(i), &impl->machine, std::move(render),
+                                   amd::Gpu::Settings{options.vgpr_fill, options.instruction_budget}));
   }
   impl->kfd = std::make_unique<amd::Kfd>(&impl->machine, &impl->gate, std::move(gpus), std::move(kfd_file));
   Impl* raw = impl.get();
@@ -111,8 +115,10 @@ int MockKernel::Open(const std::string& path, int flags) {
   int fd = -ENOENT;
   switch (kind) {
     case amd::VirtualFiles::Kind::kMissing:
-    case amd::VirtualFiles::Kind::kSymlink: return -ENOENT;
-    case amd::VirtualFiles::Kind::kDirectory: return -EISDIR;
+    case amd::VirtualFiles::Kind::kSymlink:
+      return -ENOENT;
+    case amd::VirtualFiles::Kind::kDirectory:
+      return -EISDIR;
     case amd::VirtualFiles::Kind::kFile:
       if ((flags & O_ACCMODE) != O_RDONLY) return -EACCES;
       fd = amd::MakeTextFile(canonical, impl_->files.Text(canonical));
@@ -149,15 +155,20 @@ int MockKernel::Ioctl(int fd, unsigned long request, void* arg) {
       // A forked child has to open its own (kfd_ioctl).
       if (::getpid() != impl_->process) return -EBADF;
       return impl_->kfd->Ioctl(request, arg, lock);
-    case Impl::Descriptor::kRender: return amd::DrmIoctl(*impl_->kfd->gpus()[descriptor->gpu], request, arg);
-    case Impl::Descriptor::kText: break;
+    case Impl::Descriptor::kRender:
+      return amd::DrmIoctl(*impl_->kfd->gpus()[descriptor->gpu], request, arg);
+    case Impl::Descriptor::kText:
+      break;
   }
   return -ENOTTY;
 }
 
-absl::StatusOr<void*> MockKernel::Mmap(void* addr, size_t length, int prot, int flags, int fd, int64_t offset) {
+absl::StatusOr<void*> MockKernel::Mmap(void* addr, size_t length, int prot, int flags, int fd,
+                                       int64_t offset) {
   auto lock = impl_->gate.Enter();
-  const auto what = [&] { return absl::StrFormat("mmap addr=%p length=%d fd=%d offset=0x%x", addr, length, fd, offset); };
+  const auto what = [&] {
+    return absl::StrFormat("mmap addr=%p length=%d fd=%d offset=0x%x", addr, length, fd, offset);
+  };
   if ((flags & MAP_ANONYMOUS) == 0) {
     const Impl::Descriptor* descriptor = impl_->Find(fd);
     if (descriptor == nullptr) return os::ErrnoStatus(-EBADF, what());
@@ -208,9 +219,13 @@ int MockKernel::ReadDir(const std::string& path, std::vector<os::DirEntry>* out)
   out->clear();
   std::string canonical;
   switch (impl_->files.Find(path, true, &canonical)) {
-    case amd::VirtualFiles::Kind::kDirectory: *out = impl_->files.List(canonical); return 0;
-    case amd::VirtualFiles::Kind::kMissing: return -ENOENT;
-    default: return -ENOTDIR;
+    case amd::VirtualFiles::Kind::kDirectory:
+      *out = impl_->files.List(canonical);
+      return 0;
+    case amd::VirtualFiles::Kind::kMissing:
+      return -ENOENT;
+    default:
+      return -ENOTDIR;
   }
 }
 
@@ -234,9 +249,11 @@ int MockKernel::Stat(const std::string& path, struct stat* out) {
       out->st_mode = S_IFCHR | 0660;
       out->st_rdev = canonical == kKfdPath
                          ? makedev(kKfdMajor, 0)
-                         : makedev(kDrmMajor, amd::kFirstRenderMinor + static_cast<unsigned>(impl_->GpuOfRenderPath(canonical)));
+                         : makedev(kDrmMajor, amd::kFirstRenderMinor +
+                                                  static_cast<unsigned>(impl_->GpuOfRenderPath(canonical)));
       return 0;
-    default: return -ENOENT;
+    default:
+      return -ENOENT;
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The mock machine behind the seam: an os::Syscalls that serves /dev/kfd, the DRM render nodes and the sysfs
-// topology of GPUs that do not exist. A user-mode driver that is handed one cannot tell it from a Linux kernel,
-// but for virtual time and for what docs/limits.md lists. Its descriptors are real (memfd), so that the host
-// kernel's own mmap on them shows device memory, in this process and in forked ones.
+// topology of GPUs that do not exist. A user-mode driver that is handed one cannot tell it from a Linux
+// kernel, but for virtual time and for what docs/limits.md lists. Its descriptors are real (memfd), so that
+// the host kernel's own mmap on them shows device memory, in this process and in forked ones.
 //
 // Thread-safe: one lock. The machine runs inside Pause() and waiting ioctls, on the caller's thread, and
 // nowhere else. With one host thread the same seed gives the same run.
@@ -41,7 +41,8 @@ struct MockStats {
 
 // What a process still holds: all zero once it has given everything back.
 struct MockResources {
-  uint64_t allocations = 0, allocated_bytes = 0, mapped_allocations = 0, queues = 0, events = 0, descriptors = 0;
+  uint64_t allocations = 0, allocated_bytes = 0, mapped_allocations = 0, queues = 0, events = 0,
+           descriptors = 0;
   bool operator==(const MockResources&) const = default;
 };
 
@@ -75,8 +76,8 @@ class MockKernel : public os::Syscalls {
   int ReadDir(const std::string& path, std::vector<os::DirEntry>* out) override;
   int Stat(const std::string& path, struct stat* out) override;
   int64_t Readlink(const std::string& path, char* buf, size_t n) override;
-  // Runs the machine until a packet, wave or engine has written something that the host may be waiting for. When
-  // it has nothing to do, virtual time passes instead.
+  // Runs the machine until a packet, wave or engine has written something that the host may be waiting for.
+  // When it has nothing to do, virtual time passes instead.
   void Pause() override;
   // Virtual time.
   uint64_t MonotonicNanos() override;
@@ -91,7 +92,8 @@ class MockKernel : public os::Syscalls {
   // The event log as text, a line an event.
   std::string EventsText();
   void set_log_events(bool on);
-  // Gives later reports a name for the allocation that holds `va` (a buffer's name, say). NotFound if none does.
+  // Gives later reports a name for the allocation that holds `va` (a buffer's name, say). NotFound if none
+  // does.
   absl::Status NameAllocation(uint64_t va, const std::string& name);
   // Runs everything that was submitted, without a host that waits for it.
   void RunUntilIdle();

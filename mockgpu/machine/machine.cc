@@ -14,14 +14,16 @@ uint32_t Machine::AddActor(Actor* actor, std::string name) {
 }
 
 void Machine::RemoveActor(uint32_t id) {
-  slots_.erase(std::remove_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.id == id; }), slots_.end());
+  slots_.erase(std::remove_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.id == id; }),
+               slots_.end());
 }
 
 int Machine::Pick() {
   if (options_.policy == Policy::kInOrder) {
     int best = -1;
     for (size_t i = 0; i < slots_.size(); ++i) {
-      if ((best < 0 || slots_[i].ready_at < slots_[best].ready_at) && slots_[i].actor->Ready()) best = static_cast<int>(i);
+      if ((best < 0 || slots_[i].ready_at < slots_[best].ready_at) && slots_[i].actor->Ready())
+        best = static_cast<int>(i);
     }
     return best;
   }

@@ -16,7 +16,8 @@
 namespace understudy::mockgpu {
 
 enum class Policy : uint8_t {
-  kInOrder,  // earliest virtual time first, then registration order; a queue finishes one thing before the next
+  kInOrder,  // earliest virtual time first, then registration order; a queue finishes one thing before the
+             // next
   kRandom,   // any ready actor, drawn from the seed; work that hardware may overlap does overlap
 };
 
@@ -41,7 +42,8 @@ class Machine {
     size_t log_capacity = size_t{1} << 20;
     FaultPlan* fault_plan = nullptr;  // not owned
   };
-  explicit Machine(const Options& options) : options_(options), log_(options.log_events, options.log_capacity), random_(options.seed) {}
+  explicit Machine(const Options& options)
+      : options_(options), log_(options.log_events, options.log_capacity), random_(options.seed) {}
 
   // The machine does not own actors. Their names serve the event log and stay after removal.
   uint32_t AddActor(Actor* actor, std::string name);
@@ -66,7 +68,9 @@ class Machine {
   uint64_t steps() const { return steps_; }
 
   // The clock moves on without any actor: a host that waits for a timer, or polls.
-  void AdvanceTo(uint64_t time_ns) { if (time_ns > now_) now_ = time_ns; }
+  void AdvanceTo(uint64_t time_ns) {
+    if (time_ns > now_) now_ = time_ns;
+  }
 
   EventLog& log() { return log_; }
   // Records under the actor whose step is running, or under the host.

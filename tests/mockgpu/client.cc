@@ -62,7 +62,8 @@ Client::Buffer Client::Alloc(uint64_t size, uint32_t flags) {
   buffer.va = args.va_addr;
   buffer.size = args.size;
   buffer.mmap_offset = args.mmap_offset;
-  auto cpu = kernel->Mmap(nullptr, args.size, PROT_READ | PROT_WRITE, MAP_SHARED, drm, static_cast<int64_t>(args.mmap_offset));
+  auto cpu = kernel->Mmap(nullptr, args.size, PROT_READ | PROT_WRITE, MAP_SHARED, drm,
+                          static_cast<int64_t>(args.mmap_offset));
   US_CHECK_OK(cpu);
   buffer.cpu = static_cast<uint8_t*>(*cpu);
   US_CHECK(MapOnGpu(buffer.handle) == 0) << "MAP_MEMORY_TO_GPU";
@@ -117,7 +118,8 @@ Client::Queue Client::CreateQueue(uint32_t type, uint64_t ring_bytes) {
   queue.id = args.queue_id;
   if (doorbells_ == nullptr) {
     doorbell_base_ = args.doorbell_offset & ~uint64_t{0x1fff};
-    auto mapped = kernel->Mmap(nullptr, 0x2000, PROT_READ | PROT_WRITE, MAP_SHARED, kfd, static_cast<int64_t>(doorbell_base_));
+    auto mapped = kernel->Mmap(nullptr, 0x2000, PROT_READ | PROT_WRITE, MAP_SHARED, kfd,
+                               static_cast<int64_t>(doorbell_base_));
     US_CHECK_OK(mapped);
     doorbells_ = static_cast<uint8_t*>(*mapped);
   }
@@ -153,7 +155,8 @@ Client::Buffer Client::Load(const uint32_t* code, size_t dwords, uint32_t flags)
   return buffer;
 }
 
-std::vector<uint32_t> Client::Dispatch(uint64_t code_va, uint64_t kernarg_va, uint32_t groups, uint32_t threads) {
+std::vector<uint32_t> Client::Dispatch(uint64_t code_va, uint64_t kernarg_va, uint32_t groups,
+                                       uint32_t threads) {
   // SET_SH_REG offsets count from 0x2c00.
   const auto set = [](uint32_t reg, std::vector<uint32_t> values) {
     values.insert(values.begin(), reg - 0x2c00);
@@ -172,8 +175,10 @@ std::vector<uint32_t> Client::Dispatch(uint64_t code_va, uint64_t kernarg_va, ui
   });
 }
 
-std::vector<uint32_t> Client::ReleaseMem(uint64_t va, uint64_t data, uint32_t data_sel, uint32_t int_sel, uint32_t context) {
-  return pm4::Packet(pm4::kReleaseMem, {0x14 | 5 << 8, data_sel << 29 | int_sel << 24, Lo(va), Hi(va), Lo(data), Hi(data), context});
+std::vector<uint32_t> Client::ReleaseMem(uint64_t va, uint64_t data, uint32_t data_sel, uint32_t int_sel,
+                                         uint32_t context) {
+  return pm4::Packet(pm4::kReleaseMem, {0x14 | 5 << 8, data_sel << 29 | int_sel << 24, Lo(va), Hi(va),
+                                        Lo(data), Hi(data), context});
 }
 
 std::vector<uint32_t> Client::WaitMem(uint64_t va, uint32_t reference, uint32_t function) {

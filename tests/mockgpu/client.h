@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A client of the mock kernel for tests: raw ioctls and hand-made packets through os::Syscalls, as a user-mode
-// driver would send them, written from kfd_ioctl.h and the packet headers alone. GPU addresses are deliberately
-// not the host addresses of the same memory. Aborts when set-up fails; what a test is about returns a result.
+// A client of the mock kernel for tests: raw ioctls and hand-made packets through os::Syscalls, as a
+// user-mode driver would send them, written from kfd_ioctl.h and the packet headers alone. GPU addresses are
+// deliberately not the host addresses of the same memory. Aborts when set-up fails; what a test is about
+// returns a result.
 
 #include <linux/kfd_ioctl.h>
 #include <sys/mman.h>
@@ -24,9 +25,9 @@ constexpr uint32_t kVramFlags = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM
 
 // PM4 opcodes that tests build (nvd.h), and SDMA ones (sdma_v6_0_0_pkt_open.h).
 namespace pm4 {
-constexpr uint32_t kNop = 0x10, kDispatchDirect = 0x15, kPredExec = 0x23, kWriteData = 0x37, kWaitRegMem = 0x3c,
-                   kIndirectBuffer = 0x3f, kCopyData = 0x40, kEventWrite = 0x46, kReleaseMem = 0x49, kAcquireMem = 0x58,
-                   kSetShReg = 0x76, kSetUconfigReg = 0x79;
+constexpr uint32_t kNop = 0x10, kDispatchDirect = 0x15, kPredExec = 0x23, kWriteData = 0x37,
+                   kWaitRegMem = 0x3c, kIndirectBuffer = 0x3f, kCopyData = 0x40, kEventWrite = 0x46,
+                   kReleaseMem = 0x49, kAcquireMem = 0x58, kSetShReg = 0x76, kSetUconfigReg = 0x79;
 std::vector<uint32_t> Packet(uint32_t opcode, const std::vector<uint32_t>& body);
 }  // namespace pm4
 
@@ -75,7 +76,8 @@ class Client {
   // Puts code into executable memory.
   Buffer Load(const uint32_t* code, size_t dwords, uint32_t flags = kGttFlags);
   // SET_SH_REG packets and a DISPATCH_DIRECT of `groups` work-groups of `threads` threads, wave32.
-  static std::vector<uint32_t> Dispatch(uint64_t code_va, uint64_t kernarg_va, uint32_t groups, uint32_t threads);
+  static std::vector<uint32_t> Dispatch(uint64_t code_va, uint64_t kernarg_va, uint32_t groups,
+                                        uint32_t threads);
   static std::vector<uint32_t> CsPartialFlush() { return pm4::Packet(pm4::kEventWrite, {7 | 4 << 8}); }
   // End of pipe: writes `data` (data_sel 1: 32 bits, 2: 64 bits, 3: GPU clock), int_sel as in the packet.
   static std::vector<uint32_t> ReleaseMem(uint64_t va, uint64_t data, uint32_t data_sel, uint32_t int_sel = 0,

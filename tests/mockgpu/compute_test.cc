@@ -23,7 +23,8 @@ TEST(Compute, KernelWritesWhatTheHostReads) {
   Buffer code = client.Load(kStoreIds, std::size(kStoreIds));
   Buffer out = client.Alloc(4096, kVramFlags), kernarg = client.Alloc(4096), signal = client.Alloc(4096);
   PutKernarg(kernarg, out.va);
-  client.Submit(queue, Concat({Client::Dispatch(code.va, kernarg.va, 5, 32), Client::ReleaseMem(signal.va, 0x1234, 1)}));
+  client.Submit(queue, Concat({Client::Dispatch(code.va, kernarg.va, 5, 32),
+                               Client::ReleaseMem(signal.va, 0x1234, 1)}));
   ASSERT_TRUE(client.WaitForWord(signal.words(), 0x1234)) << client.kernel->EventsText();
   for (uint32_t i = 0; i < 160; ++i) ASSERT_EQ(out.words()[i], i + 7) << "element " << i;
   EXPECT_EQ(out.words()[160], 0u) << "a sixth work-group has run";
@@ -72,8 +73,9 @@ TEST(Compute, TimestampsAdvanceAcrossADispatch) {
   Buffer code = client.Load(kCountDown, std::size(kCountDown));
   Buffer out = client.Alloc(4096), kernarg = client.Alloc(4096), signal = client.Alloc(4096);
   PutKernarg(kernarg, out.va, 10000000);
-  client.Submit(queue, Concat({Client::ReleaseMem(signal.va, 0, 3), Client::Dispatch(code.va, kernarg.va, 1, 1),
-                               Client::ReleaseMem(signal.va + 8, 0, 3), Client::ReleaseMem(signal.va + 16, 1, 2)}));
+  client.Submit(queue,
+                Concat({Client::ReleaseMem(signal.va, 0, 3), Client::Dispatch(code.va, kernarg.va, 1, 1),
+                        Client::ReleaseMem(signal.va + 8, 0, 3), Client::ReleaseMem(signal.va + 16, 1, 2)}));
   ASSERT_TRUE(client.WaitForWord(signal.words() + 4, 1));
   const auto* stamps = reinterpret_cast<const uint64_t*>(signal.cpu);
   // 30 million wave instructions at the card's peak of 476,544 a microsecond are 62 microseconds, at 100 MHz.
@@ -95,7 +97,8 @@ TEST(Compute, MemoryPackets) {
           // The same address for all: the last value stays.
           pm4::Packet(pm4::kWriteData, {2 << 8 | 1 << 16, Lo(data.va + 64), Hi(data.va + 64), 1, 2, 3}),
           // Memory to memory, 64 bits; immediate to memory; clock to memory.
-          pm4::Packet(pm4::kCopyData, {1 | 2 << 8 | 1 << 16, Lo(data.va + 80), Hi(data.va + 80), Lo(data.va + 128), Hi(data.va + 128)}),
+          pm4::Packet(pm4::kCopyData, {1 | 2 << 8 | 1 << 16, Lo(data.va + 80), Hi(data.va + 80),
+                                       Lo(data.va + 128), Hi(data.va + 128)}),
           pm4::Packet(pm4::kCopyData, {5 | 2 << 8, 77, 0, Lo(data.va + 136), Hi(data.va + 136)}),
           pm4::Packet(pm4::kCopyData, {9 | 2 << 8 | 1 << 16, 0, 0, Lo(data.va + 144), Hi(data.va + 144)}),
           // Register to memory: what SET_SH_REG stored.
@@ -129,13 +132,14 @@ TEST(Compute, WaitRegMemBlocksUntilTheHostStores) {
   struct Case {
     uint32_t function, reference, blocked, passing;
   };
-  for (const Case& c : {Case{1, 10, 10, 9}, Case{2, 10, 11, 10}, Case{3, 10, 9, 10}, Case{4, 0, 0, 1}, Case{5, 10, 9, 11},
-                        Case{6, 10, 10, 11}}) {
+  for (const Case& c : {Case{1, 10, 10, 9}, Case{2, 10, 11, 10}, Case{3, 10, 9, 10}, Case{4, 0, 0, 1},
+                        Case{5, 10, 9, 11}, Case{6, 10, 10, 11}}) {
     Client client;
     Queue queue = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE);
     Buffer flag = client.Alloc(4096), signal = client.Alloc(4096);
     flag.words()[0] = c.blocked;
-    client.Submit(queue, Concat({Client::WaitMem(flag.va, c.reference, c.function), Client::ReleaseMem(signal.va, 1, 1)}));
+    client.Submit(queue, Concat({Client::WaitMem(flag.va, c.reference, c.function),
+                                 Client::ReleaseMem(signal.va, 1, 1)}));
     client.kernel->RunUntilIdle();
     EXPECT_EQ(signal.words()[0], 0u) << "function " << c.function;
     flag.words()[0] = c.passing;
@@ -145,7 +149,8 @@ TEST(Compute, WaitRegMemBlocksUntilTheHostStores) {
 
 TEST(Compute, QueuesWaitForEachOther) {
   Client client;
-  Queue first = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE), second = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE);
+  Queue first = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE),
+        second = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE);
   Buffer a = client.Alloc(4096), b = client.Alloc(4096);
   client.Submit(second, Concat({Client::WaitMem(a.va, 5), Client::ReleaseMem(b.va, 6, 1)}));
   client.kernel->RunUntilIdle();
@@ -162,7 +167,8 @@ TEST(Compute, IndirectBuffersNestAndChain) {
     return pm4::Packet(pm4::kWriteData, {5 << 8, Lo(out.va + slot * 4), Hi(out.va + slot * 4), value});
   };
   const auto jump = [&](uint64_t offset, size_t dwords, uint32_t flags) {
-    return pm4::Packet(pm4::kIndirectBuffer, {Lo(ib.va + offset), Hi(ib.va + offset), static_cast<uint32_t>(dwords) | 1 << 23 | flags});
+    return pm4::Packet(pm4::kIndirectBuffer, {Lo(ib.va + offset), Hi(ib.va + offset),
+                                              static_cast<uint32_t>(dwords) | 1 << 23 | flags});
   };
   const auto place = [&](uint64_t offset, const std::vector<uint32_t>& words) {
     std::copy(words.begin(), words.end(), ib.words() + offset / 4);
@@ -171,7 +177,10 @@ TEST(Compute, IndirectBuffersNestAndChain) {
   // Ring -> A { write 0, -> B { write 1 }, write 2, chain C { write 3, skip over write 4 } }, write 5.
   const size_t b = place(1024, write(1, 11));
   const auto skipped = write(4, 14);
-  const size_t c = place(2048, Concat({write(3, 13), pm4::Packet(pm4::kPredExec, {static_cast<uint32_t>(skipped.size()) | 2u << 24}), skipped}));
+  const size_t c = place(
+      2048,
+      Concat({write(3, 13), pm4::Packet(pm4::kPredExec, {static_cast<uint32_t>(skipped.size()) | 2u << 24}),
+              skipped}));
   const size_t a = place(0, Concat({write(0, 10), jump(1024, b, 0), write(2, 12), jump(2048, c, 1 << 20)}));
   client.Submit(queue, Concat({jump(0, a, 0), write(5, 15), Client::ReleaseMem(out.va + 64, 1, 1)}));
   ASSERT_TRUE(client.WaitForWord(out.words() + 16, 1))

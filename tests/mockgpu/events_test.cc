@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// KFD events: mailbox slots, waking, timeouts in virtual time, and the kernel's rules for auto and manual reset.
+// KFD events: mailbox slots, waking, timeouts in virtual time, and the kernel's rules for auto and manual
+// reset.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -26,9 +27,11 @@ std::vector<kfd_event_data> Ids(std::initializer_list<uint32_t> ids) {
   return events;
 }
 
-// What a driver appends to work that it wants to sleep on: the event id into the mailbox slot, then an interrupt.
+// What a driver appends to work that it wants to sleep on: the event id into the mailbox slot, then an
+// interrupt.
 std::vector<uint32_t> Notify(const Client& client, const kfd_ioctl_create_event_args& event) {
-  return Client::ReleaseMem(client.event_page.va + event.event_slot_index * 8, event.event_id, 1, 2, event.event_id);
+  return Client::ReleaseMem(client.event_page.va + event.event_slot_index * 8, event.event_id, 1, 2,
+                            event.event_id);
 }
 
 TEST(Events, AnInterruptWakesTheWaiter) {
@@ -134,7 +137,8 @@ TEST(Events, ManualResetStaysSetUntilReset) {
 
 TEST(Events, WaitForAllNeedsAllAndWaitForAnyNeedsOne) {
   Client client;
-  const uint32_t a = client.CreateEvent(KFD_IOC_EVENT_SIGNAL, false), b = client.CreateEvent(KFD_IOC_EVENT_SIGNAL, false);
+  const uint32_t a = client.CreateEvent(KFD_IOC_EVENT_SIGNAL, false),
+                 b = client.CreateEvent(KFD_IOC_EVENT_SIGNAL, false);
   kfd_ioctl_set_event_args set{b, 0};
   ASSERT_EQ(client.Call(AMDKFD_IOC_SET_EVENT, &set), 0);
   auto events = Ids({a, b});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of fault: the process is told by the KFD event that hardware would raise, the report names what a
-// person needs, the queue stays stopped, other queues go on, and a new queue in the same process works.
+// Every kind of fault: the process is told by the KFD event that hardware would raise, the report names what
+// a person needs, the queue stays stopped, other queues go on, and a new queue in the same process works.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,8 +61,9 @@ class Faults : public testing::Test {
   void ExpectRecovery(Queue& stopped) {
     const uint32_t before = signal.words()[0];
     const auto mark = [&](uint32_t value) {
-      return stopped.type == KFD_IOC_QUEUE_TYPE_SDMA ? std::vector<uint32_t>{5u, Lo(signal.va), Hi(signal.va), value}
-                                                     : Client::ReleaseMem(signal.va, value, 1);
+      return stopped.type == KFD_IOC_QUEUE_TYPE_SDMA
+                 ? std::vector<uint32_t>{5u, Lo(signal.va), Hi(signal.va), value}
+                 : Client::ReleaseMem(signal.va, value, 1);
     };
     client.Submit(stopped, mark(before + 100));
     client.kernel->RunUntilIdle();
@@ -219,7 +220,8 @@ TEST_F(Faults, DestroyingAQueueStopsItsEndlessKernel) {
 
 TEST_F(Faults, CopyEngineAndPacketsFaultToo) {
   Buffer ro = client.Alloc(4096, kReadOnlyFlags);
-  FaultReport report = Provoke(KFD_IOC_QUEUE_TYPE_SDMA, {1u, 63, 0, Lo(signal.va), Hi(signal.va), 0xdead0000, 0x1});
+  FaultReport report =
+      Provoke(KFD_IOC_QUEUE_TYPE_SDMA, {1u, 63, 0, Lo(signal.va), Hi(signal.va), 0xdead0000, 0x1});
   EXPECT_EQ(report.packet, "COPY");
   EXPECT_EQ(report.engine, "sdma");
   EXPECT_EQ(report.access.address, 0x1dead0000u);
@@ -303,40 +305,69 @@ INSTANTIATE_TEST_SUITE_P(
         BadPacket{"Type1", kPm4, {0x40000000}, kNotModelled, "type-1 packet", "packet type", 0},
         BadPacket{"Type2", kPm4, {0x80000000}, kNotModelled, "type-2 packet", "packet type", 0},
         BadPacket{"UnknownOpcode", kPm4, pm4::Packet(0xff, {0}), kBad, "unknown", "opcode", 0},
-        BadPacket{"RefusedOpcode", kPm4, pm4::Packet(0x50, {0, 0, 0, 0, 0, 0}), kNotModelled, "DMA_DATA", "opcode", 0},
-        BadPacket{"RefusedGraphics", kPm4, pm4::Packet(0x2d, {0, 0}), kNotModelled, "DRAW_INDEX_AUTO", "opcode", 0},
-        BadPacket{"Predicated", kPm4, WithWord(kRelease, 0, kRelease[0] | 1), kNotModelled, "RELEASE_MEM", "predicate", 0},
-        BadPacket{"HeaderReserved", kPm4, WithWord(kRelease, 0, kRelease[0] | 4), kBad, "RELEASE_MEM", "reserved bits", 0},
+        BadPacket{"RefusedOpcode", kPm4, pm4::Packet(0x50, {0, 0, 0, 0, 0, 0}), kNotModelled, "DMA_DATA",
+                  "opcode", 0},
+        BadPacket{"RefusedGraphics", kPm4, pm4::Packet(0x2d, {0, 0}), kNotModelled, "DRAW_INDEX_AUTO",
+                  "opcode", 0},
+        BadPacket{"Predicated", kPm4, WithWord(kRelease, 0, kRelease[0] | 1), kNotModelled, "RELEASE_MEM",
+                  "predicate", 0},
+        BadPacket{"HeaderReserved", kPm4, WithWord(kRelease, 0, kRelease[0] | 4), kBad, "RELEASE_MEM",
+                  "reserved bits", 0},
         BadPacket{"TooShort", kPm4, pm4::Packet(pm4::kReleaseMem, {0, 0}), kBad, "RELEASE_MEM", "count", 0},
-        BadPacket{"TooLong", kPm4, pm4::Packet(pm4::kAcquireMem, {0, 0, 0, 0, 0, 0, 0, 0}), kBad, "ACQUIRE_MEM", "count", 0},
-        BadPacket{"LongerThanTheRing", kPm4, {3u << 30 | 0x2000u << 16 | 0x10u << 8}, kBad, "NOP", "packet length", 0},
-        BadPacket{"ReleaseEventIndex", kPm4, WithWord(kRelease, 1, 0x14 | 3 << 8), kBad, "RELEASE_MEM", "EVENT_INDEX", 1},
-        BadPacket{"ReleaseEventType", kPm4, WithWord(kRelease, 1, 0x15 | 5 << 8), kNotModelled, "RELEASE_MEM", "EVENT_TYPE", 1},
-        BadPacket{"ReleaseIntSel", kPm4, WithWord(kRelease, 2, 1u << 29 | 5 << 24), kNotModelled, "RELEASE_MEM", "INT_SEL", 2},
-        BadPacket{"ReleaseDataSel", kPm4, WithWord(kRelease, 2, 5u << 29), kNotModelled, "RELEASE_MEM", "DATA_SEL", 2},
-        BadPacket{"ReleaseDstSel", kPm4, WithWord(kRelease, 2, 1u << 29 | 2 << 16), kNotModelled, "RELEASE_MEM", "DST_SEL", 2},
-        BadPacket{"ReleaseAlignment", kPm4, WithWord(kRelease, 3, 0x10002), kBad, "RELEASE_MEM", "ADDRESS_LO", 3},
-        BadPacket{"AcquireReserved", kPm4, WithWord(kAcquire, 7, 1u << 19), kBad, "ACQUIRE_MEM", "reserved bits", 7},
-        BadPacket{"WaitFunction", kPm4, WithWord(kWaitReg, 1, 7 | 1 << 4), kBad, "WAIT_REG_MEM", "FUNCTION", 1},
+        BadPacket{"TooLong", kPm4, pm4::Packet(pm4::kAcquireMem, {0, 0, 0, 0, 0, 0, 0, 0}), kBad,
+                  "ACQUIRE_MEM", "count", 0},
+        BadPacket{"LongerThanTheRing",
+                  kPm4,
+                  {3u << 30 | 0x2000u << 16 | 0x10u << 8},
+                  kBad,
+                  "NOP",
+                  "packet length",
+                  0},
+        BadPacket{"ReleaseEventIndex", kPm4, WithWord(kRelease, 1, 0x14 | 3 << 8), kBad, "RELEASE_MEM",
+                  "EVENT_INDEX", 1},
+        BadPacket{"ReleaseEventType", kPm4, WithWord(kRelease, 1, 0x15 | 5 << 8), kNotModelled, "RELEASE_MEM",
+                  "EVENT_TYPE", 1},
+        BadPacket{"ReleaseIntSel", kPm4, WithWord(kRelease, 2, 1u << 29 | 5 << 24), kNotModelled,
+                  "RELEASE_MEM", "INT_SEL", 2},
+        BadPacket{"ReleaseDataSel", kPm4, WithWord(kRelease, 2, 5u << 29), kNotModelled, "RELEASE_MEM",
+                  "DATA_SEL", 2},
+        BadPacket{"ReleaseDstSel", kPm4, WithWord(kRelease, 2, 1u << 29 | 2 << 16), kNotModelled,
+                  "RELEASE_MEM", "DST_SEL", 2},
+        BadPacket{"ReleaseAlignment", kPm4, WithWord(kRelease, 3, 0x10002), kBad, "RELEASE_MEM", "ADDRESS_LO",
+                  3},
+        BadPacket{"AcquireReserved", kPm4, WithWord(kAcquire, 7, 1u << 19), kBad, "ACQUIRE_MEM",
+                  "reserved bits", 7},
+        BadPacket{"WaitFunction", kPm4, WithWord(kWaitReg, 1, 7 | 1 << 4), kBad, "WAIT_REG_MEM", "FUNCTION",
+                  1},
         BadPacket{"WaitSpace", kPm4, WithWord(kWaitReg, 1, 3 | 2 << 4), kBad, "WAIT_REG_MEM", "MEM_SPACE", 1},
-        BadPacket{"WaitRegister", kPm4, WithWord(kWaitReg, 1, 3), kNotModelled, "WAIT_REG_MEM", "REG_POLL_ADDR", 2},
-        BadPacket{"WaitAlignment", kPm4, WithWord(kWaitReg, 2, 0x10001), kBad, "WAIT_REG_MEM", "MEM_POLL_ADDR_LO", 2},
-        BadPacket{"ShRegister", kPm4, pm4::Packet(pm4::kSetShReg, {0x10, 0}), kNotModelled, "SET_SH_REG", "register", 2},
-        BadPacket{"ShRange", kPm4, pm4::Packet(pm4::kSetShReg, {0x400, 0}), kBad, "SET_SH_REG", "register offset", 1},
+        BadPacket{"WaitRegister", kPm4, WithWord(kWaitReg, 1, 3), kNotModelled, "WAIT_REG_MEM",
+                  "REG_POLL_ADDR", 2},
+        BadPacket{"WaitAlignment", kPm4, WithWord(kWaitReg, 2, 0x10001), kBad, "WAIT_REG_MEM",
+                  "MEM_POLL_ADDR_LO", 2},
+        BadPacket{"ShRegister", kPm4, pm4::Packet(pm4::kSetShReg, {0x10, 0}), kNotModelled, "SET_SH_REG",
+                  "register", 2},
+        BadPacket{"ShRange", kPm4, pm4::Packet(pm4::kSetShReg, {0x400, 0}), kBad, "SET_SH_REG",
+                  "register offset", 1},
         BadPacket{"ThreadTrace", kPm4, pm4::Packet(pm4::kSetShReg, {0x21e, 1}), kNotModelled, "SET_SH_REG",
                   "COMPUTE_THREAD_TRACE_ENABLE", 2},
         BadPacket{"Initiator", kPm4, pm4::Packet(pm4::kDispatchDirect, {1, 1, 1, 0}), kBad, "DISPATCH_DIRECT",
                   "COMPUTE_DISPATCH_INITIATOR", 4},
         BadPacket{"NoThreads", kPm4, pm4::Packet(pm4::kDispatchDirect, {1, 1, 1, 1}), kBad, "DISPATCH_DIRECT",
                   "COMPUTE_NUM_THREAD_X", 0},
-        BadPacket{"Event", kPm4, pm4::Packet(pm4::kEventWrite, {0x33}), kNotModelled, "EVENT_WRITE", "EVENT_TYPE", 1},
-        BadPacket{"WriteDst", kPm4, pm4::Packet(pm4::kWriteData, {3 << 8, 0, 0, 1}), kNotModelled, "WRITE_DATA", "DST_SEL", 1},
-        BadPacket{"CopySrc", kPm4, pm4::Packet(pm4::kCopyData, {3 | 2 << 8, 0, 0, 0, 0}), kNotModelled, "COPY_DATA", "SRC_SEL", 1},
-        BadPacket{"IbValid", kPm4, pm4::Packet(pm4::kIndirectBuffer, {0x1000, 0, 4}), kBad, "INDIRECT_BUFFER", "VALID", 3},
-        BadPacket{"IbSize", kPm4, pm4::Packet(pm4::kIndirectBuffer, {0x1000, 0, 1 << 23}), kBad, "INDIRECT_BUFFER", "IB_SIZE", 3},
-        BadPacket{"IbChain", kPm4, pm4::Packet(pm4::kIndirectBuffer, {0x1000, 0, 4 | 1 << 23 | 1 << 20}), kBad,
-                  "INDIRECT_BUFFER", "CHAIN", 3},
-        BadPacket{"PredExec", kPm4, pm4::Packet(pm4::kPredExec, {1 << 24 | 2}), kBad, "PRED_EXEC", "place", 0}),
+        BadPacket{"Event", kPm4, pm4::Packet(pm4::kEventWrite, {0x33}), kNotModelled, "EVENT_WRITE",
+                  "EVENT_TYPE", 1},
+        BadPacket{"WriteDst", kPm4, pm4::Packet(pm4::kWriteData, {3 << 8, 0, 0, 1}), kNotModelled,
+                  "WRITE_DATA", "DST_SEL", 1},
+        BadPacket{"CopySrc", kPm4, pm4::Packet(pm4::kCopyData, {3 | 2 << 8, 0, 0, 0, 0}), kNotModelled,
+                  "COPY_DATA", "SRC_SEL", 1},
+        BadPacket{"IbValid", kPm4, pm4::Packet(pm4::kIndirectBuffer, {0x1000, 0, 4}), kBad, "INDIRECT_BUFFER",
+                  "VALID", 3},
+        BadPacket{"IbSize", kPm4, pm4::Packet(pm4::kIndirectBuffer, {0x1000, 0, 1 << 23}), kBad,
+                  "INDIRECT_BUFFER", "IB_SIZE", 3},
+        BadPacket{"IbChain", kPm4, pm4::Packet(pm4::kIndirectBuffer, {0x1000, 0, 4 | 1 << 23 | 1 << 20}),
+                  kBad, "INDIRECT_BUFFER", "CHAIN", 3},
+        BadPacket{"PredExec", kPm4, pm4::Packet(pm4::kPredExec, {1 << 24 | 2}), kBad, "PRED_EXEC", "place",
+                  0}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -345,16 +376,29 @@ INSTANTIATE_TEST_SUITE_P(
         BadPacket{"UnknownOpcode", kSdma, {0x63}, kBad, "unknown", "opcode", 0},
         BadPacket{"RefusedOpcode", kSdma, {10}, kNotModelled, "ATOMIC", "opcode", 0},
         BadPacket{"CopyTiled", kSdma, WithWord(kCopy, 0, 1 | 1 << 8), kNotModelled, "COPY", "SUB_OP", 0},
-        BadPacket{"CopyBroadcast", kSdma, WithWord(kCopy, 0, 1 | 1 << 27), kNotModelled, "COPY", "header flags", 0},
+        BadPacket{"CopyBroadcast", kSdma, WithWord(kCopy, 0, 1 | 1 << 27), kNotModelled, "COPY",
+                  "header flags", 0},
         BadPacket{"CopyCount", kSdma, WithWord(kCopy, 1, 1u << 30), kBad, "COPY", "reserved bits", 1},
         BadPacket{"CopySwap", kSdma, WithWord(kCopy, 2, 1 << 16), kNotModelled, "COPY", "SW", 2},
         BadPacket{"FenceAlignment", kSdma, {5, 0x10002, 0, 1}, kBad, "FENCE", "ADDR_LO", 1},
         BadPacket{"TrapContext", kSdma, {6, 1u << 28}, kBad, "TRAP", "reserved bits", 1},
-        BadPacket{"PollRegister", kSdma, {8 | 3u << 28, 0x10000, 0, 0, 0, 0xfffu << 16}, kNotModelled, "POLL_REGMEM", "MEM_POLL", 0},
-        BadPacket{"PollRetry", kSdma, {8 | 3u << 28 | 1u << 31, 0x10000, 0, 0, 0, 5u << 16}, kNotModelled, "POLL_REGMEM",
-                  "RETRY_COUNT", 5},
+        BadPacket{"PollRegister",
+                  kSdma,
+                  {8 | 3u << 28, 0x10000, 0, 0, 0, 0xfffu << 16},
+                  kNotModelled,
+                  "POLL_REGMEM",
+                  "MEM_POLL",
+                  0},
+        BadPacket{"PollRetry",
+                  kSdma,
+                  {8 | 3u << 28 | 1u << 31, 0x10000, 0, 0, 0, 5u << 16},
+                  kNotModelled,
+                  "POLL_REGMEM",
+                  "RETRY_COUNT",
+                  5},
         BadPacket{"FillAlignment", kSdma, {11 | 2u << 30, 0x10000, 0, 0, 4}, kBad, "CONST_FILL", "COUNT", 4},
-        BadPacket{"FillSize", kSdma, {11, 0x10000, 0, 0x01020304, 3}, kNotModelled, "CONST_FILL", "FILLSIZE", 0},
+        BadPacket{
+            "FillSize", kSdma, {11, 0x10000, 0, 0x01020304, 3}, kNotModelled, "CONST_FILL", "FILLSIZE", 0},
         BadPacket{"TimestampSet", kSdma, {13, 0x10000, 0}, kNotModelled, "TIMESTAMP", "SUB_OP", 0},
         BadPacket{"IndirectEnd", kSdma, {4, 0x10000, 0, 8, 0, 0}, kBad, "INDIRECT", "end of the packet", 0}),
     [](const auto& info) { return info.param.name; });
@@ -375,7 +419,8 @@ TEST_F(Faults, DoorbellsThatMakeNoSense) {
 
 TEST_F(Faults, OtherQueuesGoOn) {
   Buffer code = client.Load(kIllegal, std::size(kIllegal));
-  Queue good = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE), bad = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE);
+  Queue good = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE),
+        bad = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE);
   Buffer gate = client.Alloc(4096);
   client.Submit(good, Concat({Client::WaitMem(gate.va, 1), Client::ReleaseMem(signal.va, 1, 1)}));
   client.Submit(bad, Client::Dispatch(code.va, kernarg.va, 1, 1));

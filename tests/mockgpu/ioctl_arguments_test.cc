@@ -87,7 +87,9 @@ const Case kCases[] = {
     {"UnknownNumber", -EINVAL, [](Client& c) { return With(c, _IOWR('K', 0x27, uint64_t), uint64_t{0}); }},
     {"NumberZero", -EINVAL, [](Client& c) { return With(c, _IOWR('K', 0x00, uint64_t), uint64_t{0}); }},
     {"BadArgumentPointer", -EFAULT,
-     [](Client& c) { return c.kernel->Ioctl(c.kfd, AMDKFD_IOC_CREATE_EVENT, reinterpret_cast<void*>(Bad())); }},
+     [](Client& c) {
+       return c.kernel->Ioctl(c.kfd, AMDKFD_IOC_CREATE_EVENT, reinterpret_cast<void*>(Bad()));
+     }},
     {"WrongFileForKfd", -ENOTTY,
      [](Client& c) {
        kfd_ioctl_get_version_args args{};
@@ -101,13 +103,22 @@ const Case kCases[] = {
        return c.kernel->Ioctl(fd, AMDKFD_IOC_GET_VERSION, &args);
      }},
 
-    {"AcquireVmNoFile", -EINVAL, [](Client& c) { return With(c, AMDKFD_IOC_ACQUIRE_VM, kfd_ioctl_acquire_vm_args{9999, c.gpu_id}); }},
+    {"AcquireVmNoFile", -EINVAL,
+     [](Client& c) { return With(c, AMDKFD_IOC_ACQUIRE_VM, kfd_ioctl_acquire_vm_args{9999, c.gpu_id}); }},
     {"AcquireVmNotDrm", -EINVAL,
-     [](Client& c) { return With(c, AMDKFD_IOC_ACQUIRE_VM, kfd_ioctl_acquire_vm_args{static_cast<uint32_t>(c.kfd), c.gpu_id}); }},
+     [](Client& c) {
+       return With(c, AMDKFD_IOC_ACQUIRE_VM,
+                   kfd_ioctl_acquire_vm_args{static_cast<uint32_t>(c.kfd), c.gpu_id});
+     }},
     {"AcquireVmNoGpu", -EINVAL,
-     [](Client& c) { return With(c, AMDKFD_IOC_ACQUIRE_VM, kfd_ioctl_acquire_vm_args{static_cast<uint32_t>(c.drm), 1}); }},
+     [](Client& c) {
+       return With(c, AMDKFD_IOC_ACQUIRE_VM, kfd_ioctl_acquire_vm_args{static_cast<uint32_t>(c.drm), 1});
+     }},
     {"AcquireVmAgain", 0,
-     [](Client& c) { return With(c, AMDKFD_IOC_ACQUIRE_VM, kfd_ioctl_acquire_vm_args{static_cast<uint32_t>(c.drm), c.gpu_id}); }},
+     [](Client& c) {
+       return With(c, AMDKFD_IOC_ACQUIRE_VM,
+                   kfd_ioctl_acquire_vm_args{static_cast<uint32_t>(c.drm), c.gpu_id});
+     }},
     {"AcquireVmOtherFile", -EBUSY,
      [](Client& c) {
        const int fd = c.kernel->Open("/dev/dri/renderD128", O_RDWR);
@@ -116,32 +127,71 @@ const Case kCases[] = {
 
     {"AllocSizeZero", -EINVAL, [](Client& c) { return Alloc(c, [](auto& a) { a.size = 0; }); }},
     {"AllocNoGpu", -EINVAL, [](Client& c) { return Alloc(c, [](auto& a) { a.gpu_id = 7; }); }},
-    {"AllocNoType", -EINVAL, [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE; }); }},
+    {"AllocNoType", -EINVAL,
+     [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE; }); }},
     {"AllocTooMuchVram", -ENOMEM,
-     [](Client& c) { return Alloc(c, [](auto& a) { a.flags = kVramFlags; a.size = uint64_t{25} << 30; }); }},
-    {"AllocTooMuchGtt", -ENOMEM, [](Client& c) { return Alloc(c, [](auto& a) { a.size = uint64_t{1} << 40; }); }},
+     [](Client& c) {
+       return Alloc(c, [](auto& a) {
+         a.flags = kVramFlags;
+         a.size = uint64_t{25} << 30;
+       });
+     }},
+    {"AllocTooMuchGtt", -ENOMEM,
+     [](Client& c) { return Alloc(c, [](auto& a) { a.size = uint64_t{1} << 40; }); }},
+    {"AllocGttInPieces", -ENOMEM,
+     [](Client& c) {
+       for (int i = 0; i < 2; ++i) EXPECT_EQ(Alloc(c, [](auto& a) { a.size = uint64_t{16} << 30; }), 0);
+       return Alloc(c, [](auto& a) { a.size = uint64_t{17} << 30; });
+     }},
     {"AllocHugeSize", -ENOMEM, [](Client& c) { return Alloc(c, [](auto& a) { a.size = ~uint64_t{0}; }); }},
-    {"AllocUserptrNull", -EINVAL, [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR; }); }},
+    {"AllocUserptrNull", -EINVAL,
+     [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR; }); }},
     {"AllocUserptrUnaligned", -EINVAL,
-     [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR; a.mmap_offset = 0x7f0000000010; }); }},
+     [](Client& c) {
+       return Alloc(c, [](auto& a) {
+         a.flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR;
+         a.mmap_offset = 0x7f0000000010;
+       });
+     }},
     {"AllocUserptrUnmapped", -EFAULT,
-     [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR; a.mmap_offset = Bad(); }); }},
-    {"AllocDoorbellSize", -EINVAL, [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL; }); }},
+     [](Client& c) {
+       return Alloc(c, [](auto& a) {
+         a.flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR;
+         a.mmap_offset = Bad();
+       });
+     }},
+    {"AllocDoorbellSize", -EINVAL,
+     [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL; }); }},
     {"AllocDoorbell", 0,
-     [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL; a.size = 8192; }); }},
+     [](Client& c) {
+       return Alloc(c, [](auto& a) {
+         a.flags = KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL;
+         a.size = 8192;
+       });
+     }},
     {"AllocMmioSize", -EINVAL,
-     [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP; a.size = 8192; }); }},
-    {"AllocMmio", 0, [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP; }); }},
+     [](Client& c) {
+       return Alloc(c, [](auto& a) {
+         a.flags = KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP;
+         a.size = 8192;
+       });
+     }},
+    {"AllocMmio", 0,
+     [](Client& c) { return Alloc(c, [](auto& a) { a.flags = KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP; }); }},
     {"AllocAqlQueueMemory", -EINVAL,
      [](Client& c) { return Alloc(c, [](auto& a) { a.flags |= KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM; }); }},
 
-    {"FreeUnknownGpu", -EINVAL, [](Client& c) { return With(c, AMDKFD_IOC_FREE_MEMORY_OF_GPU, kfd_ioctl_free_memory_of_gpu_args{5}); }},
+    {"FreeUnknownGpu", -EINVAL,
+     [](Client& c) { return With(c, AMDKFD_IOC_FREE_MEMORY_OF_GPU, kfd_ioctl_free_memory_of_gpu_args{5}); }},
     {"FreeUnknownHandle", -EINVAL,
      [](Client& c) {
-       return With(c, AMDKFD_IOC_FREE_MEMORY_OF_GPU, kfd_ioctl_free_memory_of_gpu_args{uint64_t{c.gpu_id} << 32 | 0xffff});
+       return With(c, AMDKFD_IOC_FREE_MEMORY_OF_GPU,
+                   kfd_ioctl_free_memory_of_gpu_args{uint64_t{c.gpu_id} << 32 | 0xffff});
      }},
     {"FreeMapped", -EBUSY,
-     [](Client& c) { return With(c, AMDKFD_IOC_FREE_MEMORY_OF_GPU, kfd_ioctl_free_memory_of_gpu_args{c.Alloc(4096).handle}); }},
+     [](Client& c) {
+       return With(c, AMDKFD_IOC_FREE_MEMORY_OF_GPU, kfd_ioctl_free_memory_of_gpu_args{c.Alloc(4096).handle});
+     }},
     {"FreeTwice", -EINVAL,
      [](Client& c) {
        auto args = AllocArgs(c);
@@ -157,13 +207,15 @@ const Case kCases[] = {
 
     {"MapNoDevices", -EINVAL, [](Client& c) { return Map(c, [](auto& a) { a.n_devices = 0; }); }},
     {"MapTooManyDone", -EINVAL, [](Client& c) { return Map(c, [](auto& a) { a.n_success = 2; }); }},
-    {"MapBadPointer", -EFAULT, [](Client& c) { return Map(c, [](auto& a) { a.device_ids_array_ptr = Bad(); }); }},
+    {"MapBadPointer", -EFAULT,
+     [](Client& c) { return Map(c, [](auto& a) { a.device_ids_array_ptr = Bad(); }); }},
     {"MapUnknownDevice", -EINVAL,
      [](Client& c) {
        static uint32_t id = 3;
        return Map(c, [](auto& a) { a.device_ids_array_ptr = reinterpret_cast<uint64_t>(&id); });
      }},
-    {"MapUnknownGpuInHandle", -EINVAL, [](Client& c) { return Map(c, [](auto& a) { a.handle &= 0xffffffff; }); }},
+    {"MapUnknownGpuInHandle", -EINVAL,
+     [](Client& c) { return Map(c, [](auto& a) { a.handle &= 0xffffffff; }); }},
     {"MapUnknownHandle", -ENOMEM, [](Client& c) { return Map(c, [](auto& a) { a.handle |= 0xff00; }); }},
     {"MapTwice", 0, [](Client& c) { return c.MapOnGpu(c.Alloc(4096).handle); }},
     {"UnmapTwice", 0,
@@ -196,28 +248,42 @@ const Case kCases[] = {
        return c.MapOnGpu(args.handle);
      }},
 
-    {"QueuePercentage", -EINVAL, [](Client& c) { return CreateQueue(c, [](auto& a) { a.queue_percentage = 101; }); }},
-    {"QueuePriority", -EINVAL, [](Client& c) { return CreateQueue(c, [](auto& a) { a.queue_priority = 16; }); }},
+    {"QueuePercentage", -EINVAL,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.queue_percentage = 101; }); }},
+    {"QueuePriority", -EINVAL,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.queue_priority = 16; }); }},
     {"QueueRingSize", -EINVAL, [](Client& c) { return CreateQueue(c, [](auto& a) { a.ring_size = 3000; }); }},
-    {"QueueRingAddressKernel", -EFAULT, [](Client& c) { return CreateQueue(c, [](auto& a) { a.ring_base_address = uint64_t{1} << 63; }); }},
+    {"QueueRingAddressKernel", -EFAULT,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.ring_base_address = uint64_t{1} << 63; }); }},
     {"QueueReadPointerKernel", -EFAULT,
      [](Client& c) { return CreateQueue(c, [](auto& a) { a.read_pointer_address = uint64_t{1} << 63; }); }},
-    {"QueueWritePointerUnmapped", -EINVAL, [](Client& c) { return CreateQueue(c, [](auto& a) { a.write_pointer_address = 0x8000; }); }},
-    {"QueueRingUnmapped", -EINVAL, [](Client& c) { return CreateQueue(c, [](auto& a) { a.ring_base_address = 0x8000; }); }},
-    {"QueueRingPartlyMapped", -EINVAL, [](Client& c) { return CreateQueue(c, [](auto& a) { a.ring_size = 8192; }); }},
+    {"QueueWritePointerUnmapped", -EINVAL,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.write_pointer_address = 0x8000; }); }},
+    {"QueueRingUnmapped", -EINVAL,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.ring_base_address = 0x8000; }); }},
+    {"QueueRingPartlyMapped", -EINVAL,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.ring_size = 8192; }); }},
     {"QueueNoGpu", -EINVAL, [](Client& c) { return CreateQueue(c, [](auto& a) { a.gpu_id = 9; }); }},
     {"QueueUnknownType", -524, [](Client& c) { return CreateQueue(c, [](auto& a) { a.queue_type = 9; }); }},
-    {"QueueAql", -EINVAL, [](Client& c) { return CreateQueue(c, [](auto& a) { a.queue_type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL; }); }},
-    {"QueueXgmi", -ENOMEM, [](Client& c) { return CreateQueue(c, [](auto& a) { a.queue_type = KFD_IOC_QUEUE_TYPE_SDMA_XGMI; }); }},
+    {"QueueAql", -EINVAL,
+     [](Client& c) {
+       return CreateQueue(c, [](auto& a) { a.queue_type = KFD_IOC_QUEUE_TYPE_COMPUTE_AQL; });
+     }},
+    {"QueueXgmi", -ENOMEM,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.queue_type = KFD_IOC_QUEUE_TYPE_SDMA_XGMI; }); }},
     {"QueueTooManySdma", -ENOMEM,
      [](Client& c) {
        for (int i = 0; i < 12; ++i) c.CreateQueue(KFD_IOC_QUEUE_TYPE_SDMA);
        return CreateQueue(c, [](auto& a) { a.queue_type = KFD_IOC_QUEUE_TYPE_SDMA; });
      }},
-    {"DestroyUnknownQueue", -EINVAL, [](Client& c) { return With(c, AMDKFD_IOC_DESTROY_QUEUE, kfd_ioctl_destroy_queue_args{77, 0}); }},
-    {"UpdateUnknownQueue", -EFAULT, [](Client& c) { return UpdateQueue(c, [](auto& a) { a.queue_id = 77; }); }},
-    {"UpdatePercentage", -EINVAL, [](Client& c) { return UpdateQueue(c, [](auto& a) { a.queue_percentage = 101; }); }},
-    {"UpdateRingSize", -EINVAL, [](Client& c) { return UpdateQueue(c, [](auto& a) { a.ring_size = 1025; }); }},
+    {"DestroyUnknownQueue", -EINVAL,
+     [](Client& c) { return With(c, AMDKFD_IOC_DESTROY_QUEUE, kfd_ioctl_destroy_queue_args{77, 0}); }},
+    {"UpdateUnknownQueue", -EFAULT,
+     [](Client& c) { return UpdateQueue(c, [](auto& a) { a.queue_id = 77; }); }},
+    {"UpdatePercentage", -EINVAL,
+     [](Client& c) { return UpdateQueue(c, [](auto& a) { a.queue_percentage = 101; }); }},
+    {"UpdateRingSize", -EINVAL,
+     [](Client& c) { return UpdateQueue(c, [](auto& a) { a.ring_size = 1025; }); }},
 
     {"EventPageUnknownGpu", -EINVAL,
      [](Client& c) {
@@ -232,38 +298,60 @@ const Case kCases[] = {
        args.event_page_offset = c.event_page.handle;
        return With(c, AMDKFD_IOC_CREATE_EVENT, args);
      }},
-    {"DestroyUnknownEvent", -EINVAL, [](Client& c) { return With(c, AMDKFD_IOC_DESTROY_EVENT, kfd_ioctl_destroy_event_args{99, 0}); }},
-    {"SetUnknownEvent", -EINVAL, [](Client& c) { return With(c, AMDKFD_IOC_SET_EVENT, kfd_ioctl_set_event_args{99, 0}); }},
+    {"DestroyUnknownEvent", -EINVAL,
+     [](Client& c) { return With(c, AMDKFD_IOC_DESTROY_EVENT, kfd_ioctl_destroy_event_args{99, 0}); }},
+    {"SetUnknownEvent", -EINVAL,
+     [](Client& c) { return With(c, AMDKFD_IOC_SET_EVENT, kfd_ioctl_set_event_args{99, 0}); }},
     {"SetExceptionEvent", -EINVAL,
      [](Client& c) {
-       return With(c, AMDKFD_IOC_SET_EVENT, kfd_ioctl_set_event_args{c.CreateEvent(KFD_IOC_EVENT_MEMORY, false), 0});
+       return With(c, AMDKFD_IOC_SET_EVENT,
+                   kfd_ioctl_set_event_args{c.CreateEvent(KFD_IOC_EVENT_MEMORY, false), 0});
      }},
-    {"ResetUnknownEvent", -EINVAL, [](Client& c) { return With(c, AMDKFD_IOC_RESET_EVENT, kfd_ioctl_reset_event_args{99, 0}); }},
+    {"ResetUnknownEvent", -EINVAL,
+     [](Client& c) { return With(c, AMDKFD_IOC_RESET_EVENT, kfd_ioctl_reset_event_args{99, 0}); }},
     {"WaitUnknownEvent", -EINVAL,
      [](Client& c) {
        static kfd_event_data data{};
        data.event_id = 99;
        return WaitEvents(c, [](auto& a) { a.events_ptr = reinterpret_cast<uint64_t>(&data); });
      }},
-    {"WaitBadPointer", -EFAULT, [](Client& c) { return WaitEvents(c, [](auto& a) { a.events_ptr = Bad(); }); }},
-    {"WaitTooMany", -ENOMEM, [](Client& c) { return WaitEvents(c, [](auto& a) { a.num_events = 0x7fffffff; }); }},
+    {"WaitBadPointer", -EFAULT,
+     [](Client& c) { return WaitEvents(c, [](auto& a) { a.events_ptr = Bad(); }); }},
+    {"WaitTooMany", -ENOMEM,
+     [](Client& c) { return WaitEvents(c, [](auto& a) { a.num_events = 0x7fffffff; }); }},
     {"WaitForNothing", 0, [](Client& c) { return WaitEvents(c, [](auto& a) { a.num_events = 0; }); }},
 
     {"MemoryPolicyValue", -EINVAL,
-     [](Client& c) { return With(c, AMDKFD_IOC_SET_MEMORY_POLICY, kfd_ioctl_set_memory_policy_args{0, 0, c.gpu_id, 2, 0, 0}); }},
+     [](Client& c) {
+       return With(c, AMDKFD_IOC_SET_MEMORY_POLICY,
+                   kfd_ioctl_set_memory_policy_args{0, 0, c.gpu_id, 2, 0, 0});
+     }},
     {"MemoryPolicy", 0,
-     [](Client& c) { return With(c, AMDKFD_IOC_SET_MEMORY_POLICY, kfd_ioctl_set_memory_policy_args{0, 0, c.gpu_id, 0, 1, 0}); }},
-    {"TrapHandlerNoGpu", -EINVAL, [](Client& c) { return With(c, AMDKFD_IOC_SET_TRAP_HANDLER, kfd_ioctl_set_trap_handler_args{0, 0, 1, 0}); }},
+     [](Client& c) {
+       return With(c, AMDKFD_IOC_SET_MEMORY_POLICY,
+                   kfd_ioctl_set_memory_policy_args{0, 0, c.gpu_id, 0, 1, 0});
+     }},
+    {"TrapHandlerNoGpu", -EINVAL,
+     [](Client& c) {
+       return With(c, AMDKFD_IOC_SET_TRAP_HANDLER, kfd_ioctl_set_trap_handler_args{0, 0, 1, 0});
+     }},
     {"ScratchNoGpu", -EINVAL,
-     [](Client& c) { return With(c, AMDKFD_IOC_SET_SCRATCH_BACKING_VA, kfd_ioctl_set_scratch_backing_va_args{0, 1, 0}); }},
+     [](Client& c) {
+       return With(c, AMDKFD_IOC_SET_SCRATCH_BACKING_VA, kfd_ioctl_set_scratch_backing_va_args{0, 1, 0});
+     }},
     {"AvailableMemoryNoGpu", -EINVAL,
-     [](Client& c) { return With(c, AMDKFD_IOC_AVAILABLE_MEMORY, kfd_ioctl_get_available_memory_args{0, 1, 0}); }},
+     [](Client& c) {
+       return With(c, AMDKFD_IOC_AVAILABLE_MEMORY, kfd_ioctl_get_available_memory_args{0, 1, 0});
+     }},
     {"AperturesBadPointer", -EFAULT,
      [](Client& c) {
-       return With(c, AMDKFD_IOC_GET_PROCESS_APERTURES_NEW, kfd_ioctl_get_process_apertures_new_args{Bad(), 1, 0});
+       return With(c, AMDKFD_IOC_GET_PROCESS_APERTURES_NEW,
+                   kfd_ioctl_get_process_apertures_new_args{Bad(), 1, 0});
      }},
-    {"XnackOn", -EPERM, [](Client& c) { return With(c, AMDKFD_IOC_SET_XNACK_MODE, kfd_ioctl_set_xnack_mode_args{1}); }},
-    {"XnackQuery", 0, [](Client& c) { return With(c, AMDKFD_IOC_SET_XNACK_MODE, kfd_ioctl_set_xnack_mode_args{-1}); }},
+    {"XnackOn", -EPERM,
+     [](Client& c) { return With(c, AMDKFD_IOC_SET_XNACK_MODE, kfd_ioctl_set_xnack_mode_args{1}); }},
+    {"XnackQuery", 0,
+     [](Client& c) { return With(c, AMDKFD_IOC_SET_XNACK_MODE, kfd_ioctl_set_xnack_mode_args{-1}); }},
     {"XnackWithQueues", -EBUSY,
      [](Client& c) {
        c.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE);
@@ -288,11 +376,14 @@ const Case kCases[] = {
      }},
 
     // Refused for good, each with the errno of ioctls.inc.
-    {"DbgRegister", -EPERM, [](Client& c) { return With(c, AMDKFD_IOC_DBG_REGISTER_DEPRECATED, kfd_ioctl_dbg_register_args{}); }},
+    {"DbgRegister", -EPERM,
+     [](Client& c) { return With(c, AMDKFD_IOC_DBG_REGISTER_DEPRECATED, kfd_ioctl_dbg_register_args{}); }},
     {"Svm", -EPERM, [](Client& c) { return With(c, AMDKFD_IOC_SVM, uint64_t{0}); }},
     {"Criu", -EACCES, [](Client& c) { return With(c, AMDKFD_IOC_CRIU_OP, kfd_ioctl_criu_args{}); }},
-    {"Gws", -ENODEV, [](Client& c) { return With(c, AMDKFD_IOC_ALLOC_QUEUE_GWS, kfd_ioctl_alloc_queue_gws_args{}); }},
-    {"SmiEvents", -EINVAL, [](Client& c) { return With(c, AMDKFD_IOC_SMI_EVENTS, kfd_ioctl_smi_events_args{}); }},
+    {"Gws", -ENODEV,
+     [](Client& c) { return With(c, AMDKFD_IOC_ALLOC_QUEUE_GWS, kfd_ioctl_alloc_queue_gws_args{}); }},
+    {"SmiEvents", -EINVAL,
+     [](Client& c) { return With(c, AMDKFD_IOC_SMI_EVENTS, kfd_ioctl_smi_events_args{}); }},
 };
 
 class IoctlArguments : public testing::TestWithParam<Case> {};
@@ -307,7 +398,8 @@ TEST_P(IoctlArguments, GiveTheKernelsErrno) {
   EXPECT_TRUE(client.WaitForWord(signal.words(), 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, IoctlArguments, testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, IoctlArguments, testing::ValuesIn(kCases),
+                         [](const auto& info) { return info.param.name; });
 
 // Before ACQUIRE_VM a process has no GPU address space.
 TEST(IoctlArgumentsWithoutVm, AreRefused) {
@@ -317,16 +409,24 @@ TEST(IoctlArgumentsWithoutVm, AreRefused) {
   kfd_ioctl_create_queue_args queue{};
   queue.gpu_id = client.gpu_id;
   EXPECT_EQ(client.Call(AMDKFD_IOC_CREATE_QUEUE, &queue), -ESRCH);
-  EXPECT_EQ(With(client, AMDKFD_IOC_SET_TRAP_HANDLER, kfd_ioctl_set_trap_handler_args{0, 0, client.gpu_id, 0}), -ESRCH);
-  EXPECT_EQ(With(client, AMDKFD_IOC_SET_MEMORY_POLICY, kfd_ioctl_set_memory_policy_args{0, 0, client.gpu_id, 0, 0, 0}), -ESRCH);
-  EXPECT_EQ(With(client, AMDKFD_IOC_SET_SCRATCH_BACKING_VA, kfd_ioctl_set_scratch_backing_va_args{0, client.gpu_id, 0}), -ENODEV);
+  EXPECT_EQ(
+      With(client, AMDKFD_IOC_SET_TRAP_HANDLER, kfd_ioctl_set_trap_handler_args{0, 0, client.gpu_id, 0}),
+      -ESRCH);
+  EXPECT_EQ(With(client, AMDKFD_IOC_SET_MEMORY_POLICY,
+                 kfd_ioctl_set_memory_policy_args{0, 0, client.gpu_id, 0, 0, 0}),
+            -ESRCH);
+  EXPECT_EQ(With(client, AMDKFD_IOC_SET_SCRATCH_BACKING_VA,
+                 kfd_ioctl_set_scratch_backing_va_args{0, client.gpu_id, 0}),
+            -ENODEV);
 }
 
 // A fault plan makes any call fail without having done anything.
 class FailNth : public FaultPlan {
  public:
   FailNth(FaultPoint point, uint64_t ordinal, int error) : point_(point), ordinal_(ordinal), error_(error) {}
-  int At(FaultPoint point, uint64_t, uint64_t ordinal) override { return point == point_ && ordinal == ordinal_ ? error_ : 0; }
+  int At(FaultPoint point, uint64_t, uint64_t ordinal) override {
+    return point == point_ && ordinal == ordinal_ ? error_ : 0;
+  }
 
  private:
   FaultPoint point_;

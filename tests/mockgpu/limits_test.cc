@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/limits.md says the truth about what the mock machine refuses: every refused packet and ioctl of the tables is
-// listed there, and no served one is.
+// docs/limits.md says the truth about what the mock machine refuses: every refused packet and ioctl of the
+// tables is listed there, and no served one is.
 #include <gtest/gtest.h>
-
 #include <linux/kfd_ioctl.h>
 
 #include <cerrno>
@@ -37,7 +36,8 @@ std::set<std::string> Words(const std::string& text) {
   std::set<std::string> words;
   std::string word;
   for (const char c : text + " ") {
-    if (std::isupper(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) || c == '_') {
+    if (std::isupper(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) ||
+        c == '_') {
       word += c;
     } else {
       words.insert(word);
@@ -57,7 +57,8 @@ TEST(Limits, PacketsOfThePageAreTheRefusedOnesOfTheTables) {
 #define SDMA_REFUSED(name, opcode) #name,
 #include "mockgpu/amd/sdma/sdma_packets.inc"
   };
-  for (const std::string& name : refused) EXPECT_EQ(words.count(name), 1u) << name << " is not in docs/limits.md";
+  for (const std::string& name : refused)
+    EXPECT_EQ(words.count(name), 1u) << name << " is not in docs/limits.md";
   const std::vector<std::string> served = {
 #define PM4_PACKET(name, opcode, low, high) #name,
 #define PM4_REFUSED(name, opcode)
@@ -66,14 +67,16 @@ TEST(Limits, PacketsOfThePageAreTheRefusedOnesOfTheTables) {
 #define SDMA_REFUSED(name, opcode)
 #include "mockgpu/amd/sdma/sdma_packets.inc"
   };
-  for (const std::string& name : served) EXPECT_EQ(words.count(name), 0u) << name << " works, but docs/limits.md refuses it";
+  for (const std::string& name : served)
+    EXPECT_EQ(words.count(name), 0u) << name << " works, but docs/limits.md refuses it";
 }
 
 TEST(Limits, IoctlsOfThePageAreTheRefusedOnesOfTheTable) {
   const std::string section = Section("### Mock machine: `/dev/kfd` ioctls refused");
   std::string rows;
-#define KFD_IOCTL(name, number, bytes, in, out, handler) \
-  EXPECT_EQ(section.find("| " #name " |"), std::string::npos) << #name " works, but docs/limits.md refuses it";
+#define KFD_IOCTL(name, number, bytes, in, out, handler)      \
+  EXPECT_EQ(section.find("| " #name " |"), std::string::npos) \
+      << #name " works, but docs/limits.md refuses it";
 #define KFD_REFUSED(name, number, error, why) rows += "| " #name " | " #error " | " why " |\n";
 #include "mockgpu/amd/kfd/ioctls.inc"
   EXPECT_NE(section.find(rows), std::string::npos) << "docs/limits.md should have\n" << rows;

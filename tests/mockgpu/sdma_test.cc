@@ -24,7 +24,8 @@ std::vector<uint32_t> Fill(uint64_t va, uint32_t value, uint64_t bytes) {
 }
 
 void FillPattern(const Buffer& buffer, uint32_t seed) {
-  for (uint64_t i = 0; i < buffer.size / 4; ++i) buffer.words()[i] = static_cast<uint32_t>(i * 2654435761u + seed);
+  for (uint64_t i = 0; i < buffer.size / 4; ++i)
+    buffer.words()[i] = static_cast<uint32_t>(i * 2654435761u + seed);
 }
 
 TEST(Sdma, CopiesEveryByteAndNoOther) {
@@ -33,10 +34,12 @@ TEST(Sdma, CopiesEveryByteAndNoOther) {
   Buffer from = client.Alloc(3 << 20, kVramFlags), to = client.Alloc(3 << 20), signal = client.Alloc(4096);
   uint32_t fence = 0;
   // Odd sizes and offsets, and one of several slices.
-  for (const auto& [offset, bytes] : {std::pair<uint64_t, uint64_t>{0, 1}, {1, 3}, {7, 4096}, {4093, 4097}, {5, (5 << 19) + 11}}) {
+  for (const auto& [offset, bytes] :
+       {std::pair<uint64_t, uint64_t>{0, 1}, {1, 3}, {7, 4096}, {4093, 4097}, {5, (5 << 19) + 11}}) {
     FillPattern(from, static_cast<uint32_t>(bytes));
     std::memset(to.cpu, 0xee, to.size);
-    client.Submit(queue, Concat({Copy(from.va + offset, to.va + offset + 2, bytes), Fence(signal.va, ++fence)}));
+    client.Submit(queue,
+                  Concat({Copy(from.va + offset, to.va + offset + 2, bytes), Fence(signal.va, ++fence)}));
     ASSERT_TRUE(client.WaitForWord(signal.words(), fence)) << bytes;
     EXPECT_EQ(std::memcmp(to.cpu + offset + 2, from.cpu + offset, bytes), 0) << bytes;
     EXPECT_EQ(to.cpu[offset + 1], 0xee) << bytes;
@@ -124,11 +127,13 @@ TEST(Sdma, IndirectBuffer) {
 
 TEST(Sdma, EnginesAndComputeHandOver) {
   Client client;
-  Queue copy = client.CreateQueue(KFD_IOC_QUEUE_TYPE_SDMA), compute = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE);
+  Queue copy = client.CreateQueue(KFD_IOC_QUEUE_TYPE_SDMA),
+        compute = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE);
   Buffer from = client.Alloc(1 << 20), to = client.Alloc(1 << 20), signal = client.Alloc(4096);
   FillPattern(from, 9);
   client.Submit(compute, Concat({Client::WaitMem(signal.va, 1), Client::ReleaseMem(signal.va + 8, 2, 1)}));
-  client.Submit(copy, Concat({Copy(from.va, to.va, to.size), Fence(signal.va, 1), Poll(signal.va + 8, 2), Fence(signal.va + 16, 3)}));
+  client.Submit(copy, Concat({Copy(from.va, to.va, to.size), Fence(signal.va, 1), Poll(signal.va + 8, 2),
+                              Fence(signal.va + 16, 3)}));
   ASSERT_TRUE(client.WaitForWord(signal.words() + 4, 3));
   EXPECT_EQ(std::memcmp(from.cpu, to.cpu, to.size), 0);
 }

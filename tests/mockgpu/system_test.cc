@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine as a whole: files and descriptors, the host kernel's own mmap, forked processes, several threads,
-// reproducible runs, and nothing left behind.
+// The machine as a whole: files and descriptors, the host kernel's own mmap, forked processes, several
+// threads, reproducible runs, and nothing left behind.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,7 +66,8 @@ TEST(System, TopologyOfOneCard) {
   EXPECT_EQ(ReadText(kernel, std::string(kTopology) + "/nodes/0/gpu_id"), "0\n");
   EXPECT_NE(ReadText(kernel, std::string(kTopology) + "/nodes/1/gpu_id"), "0\n");
   EXPECT_EQ(ReadText(kernel, std::string(kTopology) + "/generation_id"), "2\n");
-  EXPECT_THAT(ReadText(kernel, std::string(kTopology) + "/system_properties"), testing::HasSubstr("platform_oem"));
+  EXPECT_THAT(ReadText(kernel, std::string(kTopology) + "/system_properties"),
+              testing::HasSubstr("platform_oem"));
 
   const auto gpu = Properties(kernel, std::string(kTopology) + "/nodes/1/properties");
   EXPECT_EQ(gpu.at("simd_count"), 192u);
@@ -160,8 +161,8 @@ TEST(System, FilesBehaveAsFiles) {
 TEST(System, TheHostKernelsOwnMmapShowsDeviceMemory) {
   Client client;
   Buffer buffer = client.Alloc(8192, kVramFlags);
-  auto* direct = static_cast<uint32_t*>(
-      ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, client.drm, static_cast<off_t>(buffer.mmap_offset)));
+  auto* direct = static_cast<uint32_t*>(::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, client.drm,
+                                               static_cast<off_t>(buffer.mmap_offset)));
   ASSERT_NE(direct, MAP_FAILED);
   EXPECT_NE(reinterpret_cast<uint8_t*>(direct), buffer.cpu);
   direct[5] = 0x1234;
@@ -270,7 +271,8 @@ TEST(System, SeveralCardsHaveTheirOwnMemoryAndNames) {
   EXPECT_THAT(Names(*client.kernel, std::string(kTopology) + "/nodes"), testing::ElementsAre("0", "1", "2"));
   const int second = client.kernel->Open("/dev/dri/renderD129", O_RDWR);
   ASSERT_GE(second, 0);
-  const uint32_t second_id = static_cast<uint32_t>(std::stoul(ReadText(*client.kernel, std::string(kTopology) + "/nodes/2/gpu_id")));
+  const uint32_t second_id =
+      static_cast<uint32_t>(std::stoul(ReadText(*client.kernel, std::string(kTopology) + "/nodes/2/gpu_id")));
   EXPECT_NE(second_id, client.gpu_id);
   kfd_ioctl_acquire_vm_args wrong{static_cast<uint32_t>(second), client.gpu_id};
   EXPECT_EQ(client.Call(AMDKFD_IOC_ACQUIRE_VM, &wrong), -EINVAL);
@@ -358,10 +360,12 @@ Record Workload(uint64_t seed, Policy policy) {
   client.SetUpEventPage();
   kfd_ioctl_create_event_args event{};
   client.CreateEvent(KFD_IOC_EVENT_SIGNAL, true, &event);
-  Queue a = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE), b = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE),
+  Queue a = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE),
+        b = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE),
         sdma = client.CreateQueue(KFD_IOC_QUEUE_TYPE_SDMA);
   Buffer code = client.Load(kStoreIds, std::size(kStoreIds));
-  Buffer out = client.Alloc(16384, kVramFlags), copy = client.Alloc(16384), kernarg = client.Alloc(4096), signal = client.Alloc(4096);
+  Buffer out = client.Alloc(16384, kVramFlags), copy = client.Alloc(16384), kernarg = client.Alloc(4096),
+         signal = client.Alloc(4096);
   for (uint32_t i = 0; i < 4; ++i) {
     kernarg.words()[i * 16] = Lo(out.va + i * 4096);
     kernarg.words()[i * 16 + 1] = Hi(out.va + i * 4096);
@@ -369,10 +373,10 @@ Record Workload(uint64_t seed, Policy policy) {
   }
   client.Submit(a, Client::ReleaseMem(signal.va, 1, 1));
   client.Submit(b, Concat({Client::WaitMem(signal.va, 1), Client::ReleaseMem(signal.va + 8, 1, 1)}));
-  client.Submit(sdma, {8u | 5u << 28 | 1u << 31, Lo(signal.va + 8), Hi(signal.va + 8), 1, 0xffffffff, 0xfffu << 16,
-                       1u, 16383, 0, Lo(out.va), Hi(out.va), Lo(copy.va), Hi(copy.va),
-                       5u, Lo(client.event_page.va + event.event_slot_index * 8), Hi(client.event_page.va), event.event_id,
-                       6u, event.event_id});
+  client.Submit(sdma, {8u | 5u << 28 | 1u << 31, Lo(signal.va + 8), Hi(signal.va + 8), 1, 0xffffffff,
+                       0xfffu << 16, 1u, 16383, 0, Lo(out.va), Hi(out.va), Lo(copy.va), Hi(copy.va), 5u,
+                       Lo(client.event_page.va + event.event_slot_index * 8), Hi(client.event_page.va),
+                       event.event_id, 6u, event.event_id});
   std::vector<kfd_event_data> events(1);
   events[0].event_id = event.event_id;
   uint32_t result = 99;

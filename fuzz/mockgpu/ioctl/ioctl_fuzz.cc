@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences of /dev/kfd ioctls with arguments from the input. Whatever a process says, each call returns 0 or a
-// negative errno, nothing outside the process's own arena is written, and a clean process can still be served.
+// Sequences of /dev/kfd ioctls with arguments from the input. Whatever a process says, each call returns 0 or
+// a negative errno, nothing outside the process's own arena is written, and a clean process can still be
+// served.
 #include <fcntl.h>
 #include <linux/kfd_ioctl.h>
 #include <sys/mman.h>
@@ -45,15 +46,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint64_t at = reinterpret_cast<uint64_t>(arena);
   std::memcpy(arena, &gpu_id, 4);
 
-  Known known{{0, 1, gpu_id, at, at + 4096, 4096, 8192, uint64_t{1} << 40, (uint64_t{1} << 40) + 4096, 100, 0x1000, ~uint64_t{0},
-               gpu_id << 32 | 1, gpu_id << 32 | 2, static_cast<uint64_t>(drm), 0xe0000001, 0xc4000002, 0x80000004}};
+  Known known{{0, 1, gpu_id, at, at + 4096, 4096, 8192, uint64_t{1} << 40, (uint64_t{1} << 40) + 4096, 100,
+               0x1000, ~uint64_t{0}, gpu_id << 32 | 1, gpu_id << 32 | 2, static_cast<uint64_t>(drm),
+               0xe0000001, 0xc4000002, 0x80000004}};
   size_t i = 0;
   for (int calls = 0; calls < 64 && i + 2 <= size; ++calls) {
     const uint8_t number = data[i++];
     const uint8_t shape = data[i++];
     const uint8_t fields = shape & 15;
-    // An argument block of up to 16 words, each a known value or a few raw bytes. Pointers are thereby the arena's,
-    // or point where nothing is mapped.
+    // An argument block of up to 16 words, each a known value or a few raw bytes. Pointers are thereby the
+    // arena's, or point where nothing is mapped.
     uint64_t args[32] = {};
     for (uint8_t f = 0; f < fields && i < size; ++f) {
       const uint8_t selector = data[i++];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A device around one queue, in plain memory, for fuzzing packet processors: the input becomes the ring. Whatever
-// the bytes, the queue must end idle, blocked or stopped with a report, and touch only what is mapped.
+// A device around one queue, in plain memory, for fuzzing packet processors: the input becomes the ring.
+// Whatever the bytes, the queue must end idle, blocked or stopped with a report, and touch only what is
+// mapped.
 
 #include <algorithm>
 #include <cstdint>

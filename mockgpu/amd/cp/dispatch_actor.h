@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A dispatch while its waves run: an actor of its own, so that the machine can interleave it with other queues
-// and with the command processor that started it. It reports its end to its queue and owns nothing beyond it.
+// A dispatch while its waves run: an actor of its own, so that the machine can interleave it with other
+// queues and with the command processor that started it. It reports its end to its queue and owns nothing
+// beyond it.
 
 #include <cstdint>
 #include <functional>

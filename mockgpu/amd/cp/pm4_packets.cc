@@ -11,17 +11,17 @@ namespace {
 uint64_t Address(uint32_t low, uint32_t high) { return uint64_t{low} | uint64_t{high} << 32; }
 
 // VGT_EVENT_TYPE of GC 11.
-constexpr uint32_t kCacheFlushTs = 0x04, kCsPartialFlush = 0x07, kCacheFlushAndInvTs = 0x14, kCacheFlushAndInv = 0x16,
-                   kBottomOfPipeTs = 0x28, kCsDone = 0x2f;
+constexpr uint32_t kCacheFlushTs = 0x04, kCsPartialFlush = 0x07, kCacheFlushAndInvTs = 0x14,
+                   kCacheFlushAndInv = 0x16, kBottomOfPipeTs = 0x28, kCsDone = 0x2f;
 
 constexpr uint32_t kShStart = 0x2c00, kShEnd = 0x3000, kUconfigStart = 0xc000, kUconfigEnd = 0x10000;
 
-// DISPATCH_INITIATOR bits that a compute queue may set and that change nothing here: ordered append is absent,
-// and the L1 volatile invalidates have no cache to act on.
+// DISPATCH_INITIATOR bits that a compute queue may set and that change nothing here: ordered append is
+// absent, and the L1 volatile invalidates have no cache to act on.
 constexpr uint32_t kComputeShaderEn = 1u << 0;
 constexpr uint32_t kInitiatorHints = 1u << 6 | 1u << 10 | 1u << 11 | 1u << 17;
-constexpr uint32_t kInitiatorState = emu::amd::kPartialTgEn | emu::amd::kForceStartAt000 | emu::amd::kUseThreadDimensions |
-                                     emu::amd::kCsW32En;
+constexpr uint32_t kInitiatorState =
+    emu::amd::kPartialTgEn | emu::amd::kForceStartAt000 | emu::amd::kUseThreadDimensions | emu::amd::kCsW32En;
 
 }  // namespace
 
@@ -30,15 +30,18 @@ Outcome Pm4Queue::NOP(const Packet&) { return Outcome::kDone; }
 Outcome Pm4Queue::WriteRegister(const Packet& packet, int dword, uint32_t address, uint32_t value) {
   const RegisterInfo* info = FindRegister(address);
   if (info == nullptr || info->kind == RegisterKind::kDone) {
-    return Unsupported(packet, dword, info == nullptr ? "register" : info->name, address, "it cannot be written");
+    return Unsupported(packet, dword, info == nullptr ? "register" : info->name, address,
+                       "it cannot be written");
   }
-  if (info->kind == RegisterKind::kZero && value != 0) return Unsupported(packet, dword, info->name, value, "only 0 is");
+  if (info->kind == RegisterKind::kZero && value != 0)
+    return Unsupported(packet, dword, info->name, value, "only 0 is");
   registers_.Set(address, value);
   return Outcome::kDone;
 }
 
 Outcome Pm4Queue::ReadRegister(const Packet& packet, int dword, uint32_t address, uint32_t* value) {
-  if (FindRegister(address) == nullptr) return Unsupported(packet, dword, "register", address, "it cannot be read");
+  if (FindRegister(address) == nullptr)
+    return Unsupported(packet, dword, "register", address, "it cannot be read");
   *value = registers_.Get(address);
   return Outcome::kDone;
 }
@@ -50,7 +53,8 @@ Outcome Pm4Queue::SetRegisters(const Packet& packet, uint32_t base, uint32_t end
   const uint32_t first = base + packet.dw[1];
   const uint32_t count = packet.count - 2;
   if (first + count > end) {
-    return Malformed(packet, 1, "register offset", packet.dw[1], absl::StrFormat("at most 0x%x", end - base - count));
+    return Malformed(packet, 1, "register offset", packet.dw[1],
+                     absl::StrFormat("at most 0x%x", end - base - count));
   }
   for (uint32_t i = 0; i < count; ++i) {
     outcome = WriteRegister(packet, static_cast<int>(2 + i), first + i, packet.dw[2 + i]);
@@ -60,7 +64,9 @@ Outcome Pm4Queue::SetRegisters(const Packet& packet, uint32_t base, uint32_t end
 }
 
 Outcome Pm4Queue::SET_SH_REG(const Packet& packet) { return SetRegisters(packet, kShStart, kShEnd); }
-Outcome Pm4Queue::SET_UCONFIG_REG(const Packet& packet) { return SetRegisters(packet, kUconfigStart, kUconfigEnd); }
+Outcome Pm4Queue::SET_UCONFIG_REG(const Packet& packet) {
+  return SetRegisters(packet, kUconfigStart, kUconfigEnd);
+}
 
 Outcome Pm4Queue::DISPATCH_DIRECT(const Packet& packet) {
   const uint32_t initiator = packet.dw[4];
@@ -74,7 +80,8 @@ Outcome Pm4Queue::DISPATCH_DIRECT(const Packet& packet) {
   }
   for (int i = 0; i < 3; ++i) {
     if ((registers_.Get(reg::COMPUTE_NUM_THREAD_X + i) & 0xffff) == 0) {
-      return Malformed(packet, 0, absl::StrCat("COMPUTE_NUM_THREAD_", std::string(1, static_cast<char>('X' + i))),
+      return Malformed(packet, 0,
+                       absl::StrCat("COMPUTE_NUM_THREAD_", std::string(1, static_cast<char>('X' + i))),
                        registers_.Get(reg::COMPUTE_NUM_THREAD_X + i), "at least 1 thread in bits 15:0");
     }
   }
@@ -82,7 +89,8 @@ Outcome Pm4Queue::DISPATCH_DIRECT(const Packet& packet) {
   if (packet.dw[1] == 0 || packet.dw[2] == 0 || packet.dw[3] == 0) return Outcome::kDone;
 
   PipeItem item;
-  item.dispatch = std::make_unique<DispatchActor>(host_, registers_.ForDispatch(packet.dw + 1, initiator), config_.queue_id);
+  item.dispatch = std::make_unique<DispatchActor>(host_, registers_.ForDispatch(packet.dw + 1, initiator),
+                                                  config_.queue_id);
   item.dispatch->on_retire = [this](DispatchActor* actor) { DispatchRetired(actor); };
   item.origin = NewReport(FaultClass::kBadDispatch, packet);
   ++running_;
@@ -95,7 +103,8 @@ Outcome Pm4Queue::EVENT_WRITE(const Packet& packet) {
   const uint32_t index = static_cast<uint32_t>(Bits(packet.dw[1], 11, 8));
   Outcome outcome;
   if (!ReservedZero(packet, 1, ~0xf3fu, &outcome)) return outcome;
-  if (packet.count != 2) return Unsupported(packet, 0, "count", packet.count - 2, "events without an address are");
+  if (packet.count != 2)
+    return Unsupported(packet, 0, "count", packet.count - 2, "events without an address are");
   switch (type) {
     case kCsPartialFlush:
       if (index != 4) return Malformed(packet, 1, "EVENT_INDEX", index, "4 for CS_PARTIAL_FLUSH");
@@ -109,13 +118,15 @@ Outcome Pm4Queue::EVENT_WRITE(const Packet& packet) {
       if (index != 0) return Malformed(packet, 1, "EVENT_INDEX", index, "0 for CACHE_FLUSH_AND_INV_EVENT");
       return Outcome::kDone;
     default:
-      return Unsupported(packet, 1, "EVENT_TYPE", type, "CS_PARTIAL_FLUSH (7) and CACHE_FLUSH_AND_INV_EVENT (0x16) are");
+      return Unsupported(packet, 1, "EVENT_TYPE", type,
+                         "CS_PARTIAL_FLUSH (7) and CACHE_FLUSH_AND_INV_EVENT (0x16) are");
   }
 }
 
 Outcome Pm4Queue::ACQUIRE_MEM(const Packet& packet) {
-  // Memory is coherent here, so the caches named in GCR_CNTL (18:0) have nothing to lose. The size and base words
-  // carry fewer bits than clients fill in (all ones for "everything"), and the hardware ignores the rest.
+  // Memory is coherent here, so the caches named in GCR_CNTL (18:0) have nothing to lose. The size and base
+  // words carry fewer bits than clients fill in (all ones for "everything"), and the hardware ignores the
+  // rest.
   Outcome outcome;
   if (!ReservedZero(packet, 6, 0xffff0000, &outcome)) return outcome;  // poll interval 15:0
   if (!ReservedZero(packet, 7, 0xfff80000, &outcome)) return outcome;
@@ -150,7 +161,8 @@ Outcome Pm4Queue::RELEASE_MEM(const Packet& packet) {
   event.context = packet.dw[7];
   event.packet_va = packet.va;
   const uint64_t alignment = event.data_sel == 0 ? 1 : event.data_sel == 1 ? 4 : 8;
-  if (event.va % alignment != 0) return Malformed(packet, 3, "ADDRESS_LO", packet.dw[3], absl::StrCat("a multiple of ", alignment));
+  if (event.va % alignment != 0)
+    return Malformed(packet, 3, "ADDRESS_LO", packet.dw[3], absl::StrCat("a multiple of ", alignment));
   if (config_.eop_va == 0) {
     // The event passes through the end-of-pipe buffer that the queue was created with.
     return MemoryFault(packet, 0, 8, emu::Access::kWrite);
@@ -177,7 +189,8 @@ Outcome Pm4Queue::WRITE_DATA(const Packet& packet) {
     case 0:
       if (packet.dw[3] != 0) return Malformed(packet, 3, "register address high", packet.dw[3], "0");
       for (uint32_t i = 0; i < count; ++i) {
-        outcome = WriteRegister(packet, static_cast<int>(4 + i), packet.dw[2] + (one_address ? 0 : i), packet.dw[4 + i]);
+        outcome = WriteRegister(packet, static_cast<int>(4 + i), packet.dw[2] + (one_address ? 0 : i),
+                                packet.dw[4 + i]);
         if (outcome != Outcome::kDone) return outcome;
       }
       return Outcome::kDone;
@@ -186,7 +199,8 @@ Outcome Pm4Queue::WRITE_DATA(const Packet& packet) {
     case 5:
       if (address % 4 != 0) return Malformed(packet, 2, "DST_MEM_ADDR_LO", packet.dw[2], "a multiple of 4");
       for (uint32_t i = 0; i < count; ++i) {
-        if (!Store32(packet, address + (one_address ? 0 : uint64_t{i} * 4), packet.dw[4 + i])) return Outcome::kFault;
+        if (!Store32(packet, address + (one_address ? 0 : uint64_t{i} * 4), packet.dw[4 + i]))
+          return Outcome::kFault;
       }
       return Outcome::kDone;
     default:
@@ -215,26 +229,35 @@ Outcome Pm4Queue::COPY_DATA(const Packet& packet) {
     }
     case 1:
     case 2: {
-      if (from % alignment != 0) return Malformed(packet, 2, "SRC_ADDR_LO", packet.dw[2], absl::StrCat("a multiple of ", alignment));
+      if (from % alignment != 0)
+        return Malformed(packet, 2, "SRC_ADDR_LO", packet.dw[2], absl::StrCat("a multiple of ", alignment));
       uint32_t low = 0;
       if (wide ? !Load64(packet, from, &value) : !Load32(packet, from, &low)) return Outcome::kFault;
       if (!wide) value = low;
       break;
     }
-    case 5: value = from; break;
-    case 9: value = host_->GpuClock(); break;
+    case 5:
+      value = from;
+      break;
+    case 9:
+      value = host_->GpuClock();
+      break;
     default:
-      return Unsupported(packet, 1, "SRC_SEL", src, "registers (0), memory (1, 2), immediate (5) and the GPU clock (9) are");
+      return Unsupported(packet, 1, "SRC_SEL", src,
+                         "registers (0), memory (1, 2), immediate (5) and the GPU clock (9) are");
   }
   switch (dst) {
     case 0:
       outcome = WriteRegister(packet, 4, packet.dw[4], static_cast<uint32_t>(value));
-      if (outcome == Outcome::kDone && wide) outcome = WriteRegister(packet, 4, packet.dw[4] + 1, static_cast<uint32_t>(value >> 32));
+      if (outcome == Outcome::kDone && wide)
+        outcome = WriteRegister(packet, 4, packet.dw[4] + 1, static_cast<uint32_t>(value >> 32));
       return outcome;
     case 2:
     case 5:
-      if (to % alignment != 0) return Malformed(packet, 4, "DST_ADDR_LO", packet.dw[4], absl::StrCat("a multiple of ", alignment));
-      if (wide ? !Store64(packet, to, value) : !Store32(packet, to, static_cast<uint32_t>(value))) return Outcome::kFault;
+      if (to % alignment != 0)
+        return Malformed(packet, 4, "DST_ADDR_LO", packet.dw[4], absl::StrCat("a multiple of ", alignment));
+      if (wide ? !Store64(packet, to, value) : !Store32(packet, to, static_cast<uint32_t>(value)))
+        return Outcome::kFault;
       return Outcome::kDone;
     default:
       return Unsupported(packet, 1, "DST_SEL", dst, "registers (0) and memory (2, 5) are");
@@ -250,7 +273,8 @@ Outcome Pm4Queue::WAIT_REG_MEM(const Packet& packet) {
   const uint32_t operation = static_cast<uint32_t>(Bits(packet.dw[1], 7, 6));
   if (function > 6) return Malformed(packet, 1, "FUNCTION", function, "0 to 6");
   if (space == 1) {
-    if (operation != 0 && operation != 3) return Unsupported(packet, 1, "OPERATION", operation, "0 and 3 are, for memory");
+    if (operation != 0 && operation != 3)
+      return Unsupported(packet, 1, "OPERATION", operation, "0 and 3 are, for memory");
     wait_ = Wait{};
     wait_.va = Address(packet.dw[2], packet.dw[3]);
     wait_.function = function;
@@ -265,10 +289,13 @@ Outcome Pm4Queue::WAIT_REG_MEM(const Packet& packet) {
   }
   if (space != 0) return Malformed(packet, 1, "MEM_SPACE", space, "0 or 1");
   // Of registers only the HDP flush can be waited for: write the request, and its completion reads all ones.
-  if (operation != 1 || packet.dw[2] != reg::BIF_BX_PF0_GPU_HDP_FLUSH_REQ || packet.dw[3] != reg::BIF_BX_PF0_GPU_HDP_FLUSH_DONE) {
-    return Unsupported(packet, 2, "REG_POLL_ADDR", packet.dw[2], "write-wait-write of the HDP flush registers is");
+  if (operation != 1 || packet.dw[2] != reg::BIF_BX_PF0_GPU_HDP_FLUSH_REQ ||
+      packet.dw[3] != reg::BIF_BX_PF0_GPU_HDP_FLUSH_DONE) {
+    return Unsupported(packet, 2, "REG_POLL_ADDR", packet.dw[2],
+                       "write-wait-write of the HDP flush registers is");
   }
-  if (function != 3 && function != 5) return Unsupported(packet, 1, "FUNCTION", function, "3 and 5 are, for registers");
+  if (function != 3 && function != 5)
+    return Unsupported(packet, 1, "FUNCTION", function, "3 and 5 are, for registers");
   outcome = WriteRegister(packet, 2, packet.dw[2], packet.dw[4]);
   if (outcome != Outcome::kDone) return outcome;
   uint32_t done = 0;
@@ -286,7 +313,8 @@ Outcome Pm4Queue::INDIRECT_BUFFER(const Packet& packet) {
   const uint32_t control = packet.dw[3];
   // 19:0 size, 20 chain, 23 valid, 29:28 cache policy. A VMID is the kernel driver's to choose.
   if (!ReservedZero(packet, 3, 0x4f400000, &outcome)) return outcome;
-  if (Bits(control, 31, 31) != 0) return Unsupported(packet, 3, "PRIV", 1, "user queues have no privileged buffers");
+  if (Bits(control, 31, 31) != 0)
+    return Unsupported(packet, 3, "PRIV", 1, "user queues have no privileged buffers");
   if (Bits(control, 21, 21) != 0) return Unsupported(packet, 3, "OFFLOAD_POLLING", 1, "0 is");
   if (Bits(control, 23, 23) == 0) return Malformed(packet, 3, "VALID", 0, "1");
   const uint32_t dwords = static_cast<uint32_t>(Bits(control, 19, 0));
@@ -294,7 +322,8 @@ Outcome Pm4Queue::INDIRECT_BUFFER(const Packet& packet) {
   if (va % 4 != 0) return Malformed(packet, 1, "IB_BASE_LO", packet.dw[1], "a multiple of 4");
   if (dwords == 0) return Malformed(packet, 3, "IB_SIZE", 0, "at least 1 dword");
   if (chain && !in_indirect_buffer()) return Malformed(packet, 3, "CHAIN", 1, "0 in the ring");
-  if (!chain && indirect_depth() >= 2) return Malformed(packet, 0, "nesting", indirect_depth() + 1, "at most 2 levels");
+  if (!chain && indirect_depth() >= 2)
+    return Malformed(packet, 0, "nesting", indirect_depth() + 1, "at most 2 levels");
   if (host_->memory().Translate(va, uint64_t{dwords} * 4, emu::Access::kRead) == nullptr) {
     return MemoryFault(packet, va, uint64_t{dwords} * 4, emu::Access::kRead);
   }
@@ -309,7 +338,8 @@ Outcome Pm4Queue::PRED_EXEC(const Packet& packet) {
   // GC 11 has one XCC, the lowest bit of the device select.
   const uint32_t skip = static_cast<uint32_t>(Bits(packet.dw[1], 13, 0));
   if (Bits(packet.dw[1], 24, 24) != 0) return Outcome::kDone;
-  if (!SkipDwords(packet, skip)) return Malformed(packet, 1, "EXEC_COUNT", skip, "dwords inside the indirect buffer");
+  if (!SkipDwords(packet, skip))
+    return Malformed(packet, 1, "EXEC_COUNT", skip, "dwords inside the indirect buffer");
   return Outcome::kDone;
 }
 

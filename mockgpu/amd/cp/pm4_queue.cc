@@ -27,22 +27,33 @@ constexpr auto kPackets = [] {
 
 constexpr uint32_t kNopWithoutBody = 0x3fff;
 
+// Dispatches of one queue whose waves may run at the same time; the processor waits before it starts another.
+constexpr int kDispatchesAtOnce = 8;
+
 FaultClass ClassOf(emu::amd::FaultKind kind) {
   switch (kind) {
-    case emu::amd::FaultKind::kMemory: return FaultClass::kMemory;
-    case emu::amd::FaultKind::kIllegalInstruction: return FaultClass::kIllegalInstruction;
-    case emu::amd::FaultKind::kUnsupported: return FaultClass::kUnsupportedInstruction;
-    case emu::amd::FaultKind::kTrap: return FaultClass::kTrap;
-    case emu::amd::FaultKind::kHang: return FaultClass::kHang;
+    case emu::amd::FaultKind::kMemory:
+      return FaultClass::kMemory;
+    case emu::amd::FaultKind::kIllegalInstruction:
+      return FaultClass::kIllegalInstruction;
+    case emu::amd::FaultKind::kUnsupported:
+      return FaultClass::kUnsupportedInstruction;
+    case emu::amd::FaultKind::kTrap:
+      return FaultClass::kTrap;
+    case emu::amd::FaultKind::kHang:
+      return FaultClass::kHang;
     case emu::amd::FaultKind::kNone:
-    case emu::amd::FaultKind::kBadDispatch: return FaultClass::kBadDispatch;
+    case emu::amd::FaultKind::kBadDispatch:
+      return FaultClass::kBadDispatch;
   }
   return FaultClass::kBadDispatch;
 }
 
 }  // namespace
 
-const char* Pm4PacketName(uint32_t opcode) { return opcode < kPackets.size() ? kPackets[opcode].name : nullptr; }
+const char* Pm4PacketName(uint32_t opcode) {
+  return opcode < kPackets.size() ? kPackets[opcode].name : nullptr;
+}
 
 Pm4Queue::Pm4Queue(QueueHost* host, const QueueConfig& config) : RingQueue(host, config, "compute") {}
 
@@ -80,7 +91,8 @@ uint32_t Pm4Queue::PacketDwords(Packet* packet) {
   const uint32_t body = count + 1;
   if (body < info.fewest || body > info.most) {
     Malformed(*packet, 0, "count", count,
-              info.fewest == info.most ? absl::StrCat(info.fewest - 1) : absl::StrCat(info.fewest - 1, " to ", info.most - 1));
+              info.fewest == info.most ? absl::StrCat(info.fewest - 1)
+                                       : absl::StrCat(info.fewest - 1, " to ", info.most - 1));
     return 0;
   }
   return body + 1;
@@ -93,7 +105,9 @@ Outcome Pm4Queue::Execute(const Packet& packet, uint64_t* cost_ns) {
   Outcome outcome = Outcome::kFault;
   switch (opcode) {
 #define PM4_PACKET(name, value, low, high) \
-  case value: outcome = name(packet); break;
+  case value:                              \
+    outcome = name(packet);                \
+    break;
 #define PM4_REFUSED(name, value)
 #include "mockgpu/amd/cp/pm4_packets.inc"
   }
@@ -107,7 +121,7 @@ Outcome Pm4Queue::Execute(const Packet& packet, uint64_t* cost_ns) {
 bool Pm4Queue::Busy() {
   // In order means one thing after the other; the random policy lets packets overtake running waves, as the
   // hardware does.
-  return host_->machine().policy() == Policy::kInOrder && DispatchesInFlight();
+  return running_ >= (host_->machine().policy() == Policy::kInOrder ? 1 : kDispatchesAtOnce);
 }
 
 bool Pm4Queue::Idle() const { return stopped() || (pipe_.empty() && !wait_.active && RingQueue::Idle()); }
@@ -120,15 +134,7 @@ bool Pm4Queue::WaitSatisfied(const Wait& wait) {
   // Unmapped meanwhile: let the packet run again, and fault.
   if (p == nullptr) return true;
   const uint32_t value = __atomic_load_n(reinterpret_cast<const uint32_t*>(p), __ATOMIC_ACQUIRE) & wait.mask;
-  switch (wait.function) {
-    case 0: return true;
-    case 1: return value < wait.reference;
-    case 2: return value <= wait.reference;
-    case 3: return value == wait.reference;
-    case 4: return value != wait.reference;
-    case 5: return value >= wait.reference;
-    default: return value > wait.reference;
-  }
+  return Compare(wait.function, value, wait.reference);
 }
 
 void Pm4Queue::DispatchRetired(DispatchActor* actor) {
@@ -151,7 +157,8 @@ void Pm4Queue::DispatchRetired(DispatchActor* actor) {
     report.exec = wave.exec;
     report.has_access = wave.kind == emu::amd::FaultKind::kMemory;
     report.access = wave.memory;
-    report.message = absl::StrFormat("compute queue %d: kernel at 0x%x: %s", config_.queue_id, report.kernel_va, wave.message);
+    report.message = absl::StrFormat("compute queue %d: kernel at 0x%x: %s", config_.queue_id,
+                                     report.kernel_va, wave.message);
     faulting_ = true;
     Fault(std::move(report));
     faulting_ = false;
@@ -179,10 +186,17 @@ void Pm4Queue::FireEndOfPipe(const EndOfPipe& event) {
   packet.va = event.packet_va;
   bool ok = true;
   switch (event.data_sel) {
-    case 1: ok = Store32(packet, event.va, static_cast<uint32_t>(event.data)); break;
-    case 2: ok = Store64(packet, event.va, event.data); break;
-    case 3: ok = Store64(packet, event.va, host_->GpuClock()); break;
-    default: break;
+    case 1:
+      ok = Store32(packet, event.va, static_cast<uint32_t>(event.data));
+      break;
+    case 2:
+      ok = Store64(packet, event.va, event.data);
+      break;
+    case 3:
+      ok = Store64(packet, event.va, host_->GpuClock());
+      break;
+    default:
+      break;
   }
   // 1 interrupt only, 2 interrupt after the write is confirmed.
   if (ok && (event.int_sel == 1 || event.int_sel == 2)) host_->Interrupt(config_.queue_id, event.context, 32);
@@ -190,8 +204,8 @@ void Pm4Queue::FireEndOfPipe(const EndOfPipe& event) {
 
 void Pm4Queue::OnStop() {
   wait_.active = false;
-  // Waves of a stopped queue are killed. A dispatch that is reporting its own fault is still on the stack; it goes
-  // with the queue.
+  // Waves of a stopped queue are killed. A dispatch that is reporting its own fault is still on the stack; it
+  // goes with the queue.
   if (!faulting_) {
     pipe_.clear();
     running_ = 0;

@@ -37,7 +37,8 @@ class Pm4Queue : public RingQueue {
   }
 
  private:
-  // The bottom of the pipe, in submission order: dispatches that run, and events that wait for all before them.
+  // The bottom of the pipe, in submission order: dispatches that run, and events that wait for all before
+  // them.
   struct EndOfPipe {
     uint64_t va = 0;
     uint32_t data_sel = 0, int_sel = 0, context = 0;

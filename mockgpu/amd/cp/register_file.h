@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The registers that a compute queue's packets see: written by SET_*_REG and friends, read by DISPATCH_DIRECT.
-// Each queue has its own, as each hardware queue descriptor does. A register that is not in registers.inc does
-// not exist here; the packet that names it is refused.
+// The registers that a compute queue's packets see: written by SET_*_REG and friends, read by
+// DISPATCH_DIRECT. Each queue has its own, as each hardware queue descriptor does. A register that is not in
+// registers.inc does not exist here; the packet that names it is refused.
 
 #include <array>
 #include <cstdint>

@@ -38,8 +38,10 @@ absl::StatusOr<DeviceFile::Range> DeviceFile::Allocate(uint64_t size) {
   if (size == 0 || size > kFileBytes - next_) {
     return absl::ResourceExhaustedError(absl::StrCat("device file: no room for ", size, " bytes"));
   }
-  void* host = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, static_cast<off_t>(next_));
-  if (host == MAP_FAILED) return absl::ErrnoToStatus(errno, absl::StrCat("mmap of ", size, " bytes of device memory"));
+  void* host = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_,
+                      static_cast<off_t>(next_));
+  if (host == MAP_FAILED)
+    return absl::ErrnoToStatus(errno, absl::StrCat("mmap of ", size, " bytes of device memory"));
   Range range{next_, size, static_cast<uint8_t*>(host)};
   next_ += size;
   return range;
@@ -47,7 +49,8 @@ absl::StatusOr<DeviceFile::Range> DeviceFile::Allocate(uint64_t size) {
 
 void DeviceFile::Free(const Range& range) {
   ::munmap(range.host, range.size);
-  ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(range.offset), static_cast<off_t>(range.size));
+  ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(range.offset),
+              static_cast<off_t>(range.size));
 }
 
 int DeviceFile::Duplicate() const {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The pages behind one device node: a sparse memfd, handed out in ranges. A range's offset in the file is the
-// mmap offset that clients are given, so that mmap(2) on any descriptor of the file shows the same bytes here,
-// there and in a forked process. Offsets are never used twice: a stale mapping cannot show another's memory.
+// mmap offset that clients are given, so that mmap(2) on any descriptor of the file shows the same bytes
+// here, there and in a forked process. Offsets are never used twice: a stale mapping cannot show another's
+// memory.
 
 #include <cstdint>
 #include <string>

@@ -42,7 +42,8 @@ int Version(uint64_t user) {
   version.major = 3;
   version.minor = 54;
   version.patch = 0;
-  if (!CopyString("amdgpu", &version.name_length, version.name) || !CopyString("20150101", &version.date_length, version.date) ||
+  if (!CopyString("amdgpu", &version.name_length, version.name) ||
+      !CopyString("20150101", &version.date_length, version.date) ||
       !CopyString("AMD GPU", &version.description_length, version.description)) {
     return -EFAULT;
   }
@@ -65,7 +66,8 @@ int Info(Gpu& gpu, uint64_t user) {
       const AmdgpuVramGtt sizes{gpu.profile().vram_bytes, gpu.profile().vram_bytes, uint64_t{48} << 30};
       return answer(&sizes, sizeof sizes);
     }
-    default: return -EINVAL;
+    default:
+      return -EINVAL;
   }
 }
 
@@ -75,9 +77,12 @@ int DrmIoctl(Gpu& gpu, unsigned long request, void* arg) {
   if (_IOC_TYPE(request) != 'd') return -ENOTTY;
   const uint64_t user = reinterpret_cast<uint64_t>(arg);
   switch (_IOC_NR(request)) {
-    case kVersion: return Version(user);
-    case kAmdgpuInfo: return Info(gpu, user);
-    default: return -EINVAL;
+    case kVersion:
+      return Version(user);
+    case kAmdgpuInfo:
+      return Info(gpu, user);
+    default:
+      return -EINVAL;
   }
 }
 

@@ -67,7 +67,8 @@ int EventTable::Destroy(uint32_t event_id) {
 }
 
 void EventTable::SetEvent(KfdEvent& event) {
-  const bool waking = std::any_of(event.waiters.begin(), event.waiters.end(), [](const Entry* e) { return e->queued; });
+  const bool waking =
+      std::any_of(event.waiters.begin(), event.waiters.end(), [](const Entry* e) { return e->queued; });
   event.signaled = !event.auto_reset || !waking;
   if (++event.age == 0) event.age = 2;
   for (Entry* entry : event.waiters) entry->activated = true;
@@ -138,7 +139,8 @@ int EventTable::Begin(const std::vector<kfd_event_data>& events, std::unique_ptr
     entry->event = event;
     entry->activated = event->signaled;
     event->signaled = event->signaled && !event->auto_reset;
-    // Since 1.14 the first word of the data holds the age that the caller has seen; 0 means that it does not care.
+    // Since 1.14 the first word of the data holds the age that the caller has seen; 0 means that it does not
+    // care.
     uint64_t age = 0;
     std::memcpy(&age, &data, sizeof age);
     if (event->type == KFD_IOC_EVENT_SIGNAL && age != 0) {
@@ -172,12 +174,17 @@ int EventTable::Waiter::CopyData(std::vector<kfd_event_data>* events) const {
     if (!entry.activated) continue;
     kfd_event_data& data = (*events)[i];
     switch (entry.event->type) {
-      case KFD_IOC_EVENT_MEMORY: data.memory_exception_data = entry.event->memory; break;
-      case KFD_IOC_EVENT_HW_EXCEPTION: data.hw_exception_data = entry.event->hw; break;
+      case KFD_IOC_EVENT_MEMORY:
+        data.memory_exception_data = entry.event->memory;
+        break;
+      case KFD_IOC_EVENT_HW_EXCEPTION:
+        data.hw_exception_data = entry.event->hw;
+        break;
       case KFD_IOC_EVENT_SIGNAL:
         if (entry.age_enabled) std::memcpy(&data, &entry.event->age, sizeof entry.event->age);
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return 0;

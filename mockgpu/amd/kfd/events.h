@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // KFD events: signal events with their mailbox slots, and exception events, with the waiting rules of
-// kfd_events.c (auto reset, manual reset, event age, destruction under a waiter). The caller holds the lock and
-// does the waiting; this only says whether a wait is over.
+// kfd_events.c (auto reset, manual reset, event age, destruction under a waiter). The caller holds the lock
+// and does the waiting; this only says whether a wait is over.
 
 #include <linux/kfd_ioctl.h>
 
@@ -30,8 +30,8 @@ class EventTable {
   int Set(uint32_t event_id);
   int Reset(uint32_t event_id);
 
-  // An interrupt that carries `id`, of which `valid_bits` bits exist. Wakes the event whose slot was written, or
-  // every event with a written slot when the id names none.
+  // An interrupt that carries `id`, of which `valid_bits` bits exist. Wakes the event whose slot was written,
+  // or every event with a written slot when the id names none.
   void SignalFromInterrupt(uint32_t id, int valid_bits);
   // Sets all events of the exception's type and gives them the data.
   void RaiseMemoryException(const kfd_hsa_memory_exception_data& data);

@@ -7,7 +7,8 @@
 
 namespace understudy::mockgpu::amd {
 
-Gpu::Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile render_file, const Settings& settings)
+Gpu::Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile render_file,
+         const Settings& settings)
     : profile_(std::move(profile)),
       gpu_id_(gpu_id),
       machine_(machine),

@@ -24,7 +24,8 @@ class Gpu : public QueueHost {
     uint32_t vgpr_fill = 0;
     uint64_t instruction_budget = 0;
   };
-  Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile render_file, const Settings& settings);
+  Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile render_file,
+      const Settings& settings);
   ~Gpu() override;
 
   const GpuProfile& profile() const { return profile_; }

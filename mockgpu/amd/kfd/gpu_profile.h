@@ -26,14 +26,15 @@ struct CacheKind {
 };
 
 struct GpuProfile {
-  std::string name;            // "gfx1100"
-  std::string marketing_name;  // "Radeon RX 7900 XTX"
+  std::string name;             // "gfx1100"
+  std::string marketing_name;   // "Radeon RX 7900 XTX"
   uint32_t gfx_target_version;  // 110000: major * 10000 + minor * 100 + stepping
   uint32_t vendor_id, device_id, pci_revision;
   uint32_t location_id, domain;  // PCI bus << 8 | device << 3 | function
   uint64_t unique_id;
 
-  uint32_t simd_count, max_waves_per_simd, array_count, simd_arrays_per_engine, cu_per_simd_array, simd_per_cu;
+  uint32_t simd_count, max_waves_per_simd, array_count, simd_arrays_per_engine, cu_per_simd_array,
+      simd_per_cu;
   uint32_t wave_front_size, lds_size_kb, gds_size_kb, num_gws, max_slots_scratch_cu;
   uint32_t max_engine_clk_mhz, mem_clk_mhz, mem_width_bits;
   uint64_t vram_bytes;

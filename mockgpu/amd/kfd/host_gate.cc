@@ -34,8 +34,10 @@ bool HostGate::AnotherThreadMayAct() const {
   return other_thread_seen_ != Clock::time_point() && Clock::now() - other_thread_seen_ < kThreadMemory;
 }
 
-HostGate::Wake HostGate::Wait(std::unique_lock<std::mutex>& lock, uint64_t timeout_ns, const std::function<bool()>& done) {
-  const uint64_t deadline = timeout_ns >= kForever - machine_->now() ? kForever : machine_->now() + timeout_ns;
+HostGate::Wake HostGate::Wait(std::unique_lock<std::mutex>& lock, uint64_t timeout_ns,
+                              const std::function<bool()>& done) {
+  const uint64_t deadline =
+      timeout_ns >= kForever - machine_->now() ? kForever : machine_->now() + timeout_ns;
   const Clock::time_point began = Clock::now();
   Clock::time_point last_progress = began;
   bool polled = false;
@@ -57,8 +59,8 @@ HostGate::Wake HostGate::Wait(std::unique_lock<std::mutex>& lock, uint64_t timeo
       }
       continue;
     }
-    // The machine is idle. Another thread may store to a doorbell without a call, so look again after a moment
-    // even when none is known.
+    // The machine is idle. Another thread may store to a doorbell without a call, so look again after a
+    // moment even when none is known.
     const Clock::time_point now = Clock::now();
     if (deadline == kForever) {
       if (now - last_progress > std::chrono::milliseconds(hang_after_ms_)) return Wake::kInterrupted;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The one lock of a mock kernel, and how host threads wait under it. A waiting thread runs the machine; when the
-// machine has nothing to do, virtual time jumps for a lone thread and real time passes where another host thread
-// may still act. Knows nothing of what is waited for.
+// The one lock of a mock kernel, and how host threads wait under it. A waiting thread runs the machine; when
+// the machine has nothing to do, virtual time jumps for a lone thread and real time passes where another host
+// thread may still act. Knows nothing of what is waited for.
 
 #include <chrono>
 #include <condition_variable>

@@ -15,16 +15,23 @@ namespace understudy::mockgpu::amd {
 namespace {
 
 // Apertures of GC 9 and later (kfd_flat_memory.c): LDS at 1 << 48, private memory at 2 << 48, 4 GiB each.
-constexpr uint64_t kLdsBase = uint64_t{1} << 48, kScratchBase = uint64_t{2} << 48, kApertureBytes = uint64_t{1} << 32;
+constexpr uint64_t kLdsBase = uint64_t{1} << 48, kScratchBase = uint64_t{2} << 48,
+                   kApertureBytes = uint64_t{1} << 32;
 constexpr uint64_t kGpuvmBase = 0x4000;
 
 }  // namespace
 
 Kfd::Kfd(Machine* machine, HostGate* gate, std::vector<std::unique_ptr<Gpu>> gpus, DeviceFile kfd_file)
-    : machine_(machine), gate_(gate), gpus_(std::move(gpus)), kfd_file_(std::move(kfd_file)), events_(machine) {
+    : machine_(machine),
+      gate_(gate),
+      gpus_(std::move(gpus)),
+      kfd_file_(std::move(kfd_file)),
+      events_(machine) {
   for (const auto& gpu : gpus_) {
     Gpu* raw = gpu.get();
-    raw->on_interrupt = [this](uint32_t context, int valid_bits) { events_.SignalFromInterrupt(context, valid_bits); };
+    raw->on_interrupt = [this](uint32_t context, int valid_bits) {
+      events_.SignalFromInterrupt(context, valid_bits);
+    };
     raw->on_fault = [this, raw](FaultReport report) { OnFault(*raw, std::move(report)); };
   }
 }
@@ -60,9 +67,12 @@ int Kfd::Ioctl(unsigned long request, void* arg, std::unique_lock<std::mutex>& l
     writes = out;                                        \
     break;
 #define KFD_REFUSED(name, value, error, why) \
-  case value: result = -error; break;
+  case value:                                \
+    result = -error;                         \
+    break;
 #include "mockgpu/amd/kfd/ioctls.inc"
-    default: break;
+    default:
+      break;
   }
   if (handler != nullptr) {
     // Clients may be built against a longer or shorter struct: what they did not give reads as zero
@@ -161,7 +171,8 @@ int Kfd::AcquireVm(void* data, Lock&) {
 
 int Kfd::SetMemoryPolicy(void* data, Lock&) {
   auto* args = static_cast<kfd_ioctl_set_memory_policy_args*>(data);
-  if (args->default_policy > KFD_IOC_CACHE_POLICY_NONCOHERENT || args->alternate_policy > KFD_IOC_CACHE_POLICY_NONCOHERENT) {
+  if (args->default_policy > KFD_IOC_CACHE_POLICY_NONCOHERENT ||
+      args->alternate_policy > KFD_IOC_CACHE_POLICY_NONCOHERENT) {
     return -EINVAL;
   }
   Gpu* gpu = FindGpu(args->gpu_id);
@@ -218,9 +229,15 @@ void Kfd::OnFault(Gpu& gpu, FaultReport report) {
     exception.gpu_id = gpu.gpu_id();
     exception.va = AlignDown(report.access.address, 4096);
     switch (report.access.kind) {
-      case emu::MemoryFaultKind::kReadOnly: exception.failure.ReadOnly = 1; break;
-      case emu::MemoryFaultKind::kNoExecute: exception.failure.NoExecute = 1; break;
-      default: exception.failure.NotPresent = 1; break;
+      case emu::MemoryFaultKind::kReadOnly:
+        exception.failure.ReadOnly = 1;
+        break;
+      case emu::MemoryFaultKind::kNoExecute:
+        exception.failure.NoExecute = 1;
+        break;
+      default:
+        exception.failure.NotPresent = 1;
+        break;
     }
     events_.RaiseMemoryException(exception);
   } else {

@@ -34,8 +34,8 @@ struct Buffer {
   Gpu* gpu = nullptr;  // on which it was allocated
   uint64_t va = 0, size = 0;
   uint32_t flags = 0;
-  uint64_t vram_charged = 0;
-  DeviceFile::Range range;      // own pages, unless host memory is the process's or the device's
+  uint64_t vram_charged = 0, host_charged = 0;
+  DeviceFile::Range range;  // own pages, unless host memory is the process's or the device's
   uint64_t mmap_offset = 0;
   uint8_t* host = nullptr;
   std::string name;
@@ -124,6 +124,7 @@ class Kfd {
   uint64_t event_page_handle_ = 0;  // of the buffer that holds the slots, when the client brought one
   std::map<uint64_t, Buffer> buffers_;
   uint32_t next_object_ = 1;
+  uint64_t host_used_ = 0;  // GTT and user memory
   std::map<uint32_t, Queue> queues_;
   std::vector<FaultReport> faults_;
   uint64_t ioctls_ = 0;

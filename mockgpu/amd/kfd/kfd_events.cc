@@ -22,7 +22,8 @@ int Kfd::SetEventPage(uint64_t handle) {
   if (gpu == nullptr) return -EINVAL;
   if (!gpu->vm_acquired) return -ENODEV;
   Buffer* buffer = FindBuffer(handle);
-  if (buffer == nullptr || (buffer->flags & KFD_IOC_ALLOC_MEM_FLAGS_GTT) == 0 || buffer->size < kSlotBytes) return -EINVAL;
+  if (buffer == nullptr || (buffer->flags & KFD_IOC_ALLOC_MEM_FLAGS_GTT) == 0 || buffer->size < kSlotBytes)
+    return -EINVAL;
   events_.SetPage(reinterpret_cast<uint64_t*>(buffer->host), buffer->size);
   event_page_handle_ = handle;
   return 0;
@@ -34,7 +35,8 @@ int Kfd::CreateEvent(void* data, Lock&) {
     const int result = SetEventPage(args->event_page_offset);
     if (result != 0) return result;
   }
-  const bool has_slot = args->event_type == KFD_IOC_EVENT_SIGNAL || args->event_type == KFD_IOC_EVENT_DEBUG_EVENT;
+  const bool has_slot =
+      args->event_type == KFD_IOC_EVENT_SIGNAL || args->event_type == KFD_IOC_EVENT_DEBUG_EVENT;
   if (has_slot && !events_.has_page()) {
     auto range = kfd_file_.Allocate(kSlotBytes);
     if (!range.ok()) return -ENOMEM;
@@ -57,9 +59,13 @@ int Kfd::DestroyEvent(void* data, Lock&) {
   return events_.Destroy(static_cast<kfd_ioctl_destroy_event_args*>(data)->event_id);
 }
 
-int Kfd::SetEvent(void* data, Lock&) { return events_.Set(static_cast<kfd_ioctl_set_event_args*>(data)->event_id); }
+int Kfd::SetEvent(void* data, Lock&) {
+  return events_.Set(static_cast<kfd_ioctl_set_event_args*>(data)->event_id);
+}
 
-int Kfd::ResetEvent(void* data, Lock&) { return events_.Reset(static_cast<kfd_ioctl_reset_event_args*>(data)->event_id); }
+int Kfd::ResetEvent(void* data, Lock&) {
+  return events_.Reset(static_cast<kfd_ioctl_reset_event_args*>(data)->event_id);
+}
 
 int Kfd::WaitEvents(void* data, Lock& lock) {
   auto* args = static_cast<kfd_ioctl_wait_events_args*>(data);
@@ -83,7 +89,8 @@ int Kfd::WaitEvents(void* data, Lock& lock) {
       gate_->Pause(lock);
       if (!lock.owns_lock()) lock.lock();
     } else {
-      const uint64_t timeout_ns = timeout_ms == kInfinite ? HostGate::kForever : uint64_t{timeout_ms} * 1000000;
+      const uint64_t timeout_ns =
+          timeout_ms == kInfinite ? HostGate::kForever : uint64_t{timeout_ms} * 1000000;
       if (gate_->Wait(lock, timeout_ns, over) == HostGate::Wake::kInterrupted) result = -EINTR;
     }
   }

@@ -63,12 +63,14 @@ int Kfd::AllocMemory(void* data, Lock&) {
   buffer.size = AlignUp(args->size, kPage);
   buffer.flags = flags;
   const bool pages = (flags & (kVram | kGtt)) != 0;
+  const bool of_host = (flags & kVram) == 0 && (flags & (kGtt | kUserptr)) != 0;
+  if (of_host && buffer.size > kHostMemoryLimit - host_used_) return -ENOMEM;
   if (pages) {
     if ((flags & kVram) && buffer.size > gpu->profile().vram_bytes - gpu->vram_used) return -ENOMEM;
-    if (!(flags & kVram) && buffer.size > kHostMemoryLimit) return -ENOMEM;
   } else if (flags & kUserptr) {
     if (args->mmap_offset == 0 || args->mmap_offset % kPage != 0) return -EINVAL;
-    if (!UserRangeMapped(args->mmap_offset, buffer.size, (flags & KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE) != 0)) return -EFAULT;
+    if (!UserRangeMapped(args->mmap_offset, buffer.size, (flags & KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE) != 0))
+      return -EFAULT;
   } else if (args->size != ((flags & kDoorbell) ? Gpu::kDoorbellBytes : kPage)) {
     return -EINVAL;
   }
@@ -101,6 +103,10 @@ int Kfd::AllocMemory(void* data, Lock&) {
     buffer.host = mmio_page_.host;
     buffer.mmap_offset = mmio_page_.offset;
   }
+  if (of_host) {
+    buffer.host_charged = buffer.size;
+    host_used_ += buffer.size;
+  }
   const uint32_t object = next_object_++;
   buffer.handle = uint64_t{args->gpu_id} << 32 | object;
   buffer.name = absl::StrCat(KindName(flags), " #", object);
@@ -120,6 +126,7 @@ int Kfd::FreeMemory(void* data, Lock&) {
   if (!buffer->mapped.empty()) return -EBUSY;
   machine_->Log(EventKind::kFree, buffer->va, buffer->size);
   buffer->gpu->vram_used -= buffer->vram_charged;
+  host_used_ -= buffer->host_charged;
   if (buffer->range.size != 0) buffer->gpu->render_file().Free(buffer->range);
   buffers_.erase(args->handle);
   return 0;
@@ -127,11 +134,13 @@ int Kfd::FreeMemory(void* data, Lock&) {
 
 int Kfd::MapOn(Buffer& buffer, Gpu& gpu) {
   if (std::find(buffer.mapped.begin(), buffer.mapped.end(), &gpu) != buffer.mapped.end()) return 0;
-  if (buffer.va == 0 || buffer.va % kPage != 0 || buffer.va >= Gpu::kVirtualEnd || buffer.size > Gpu::kVirtualEnd - buffer.va) {
+  if (buffer.va == 0 || buffer.va % kPage != 0 || buffer.va >= Gpu::kVirtualEnd ||
+      buffer.size > Gpu::kVirtualEnd - buffer.va) {
     return -EINVAL;
   }
   if (buffer.host == nullptr) return -EFAULT;  // user memory that has gone
-  if (!gpu.memory().Map(buffer.va, buffer.size, buffer.host, PermOf(buffer.flags), buffer.name).ok()) return -EINVAL;
+  if (!gpu.memory().Map(buffer.va, buffer.size, buffer.host, PermOf(buffer.flags), buffer.name).ok())
+    return -EINVAL;
   buffer.mapped.push_back(&gpu);
   machine_->Log(EventKind::kMap, buffer.va, buffer.size, gpu.gpu_id());
   return 0;
@@ -150,7 +159,8 @@ int Kfd::MapOrUnmap(Args* args, bool map) {
   if (args->n_devices == 0 || args->n_success > args->n_devices) return -EINVAL;
   if (args->n_devices > kMostDevices) return -ENOMEM;
   std::vector<uint32_t> devices(args->n_devices);
-  if (!CopyFromUser(devices.data(), args->device_ids_array_ptr, devices.size() * sizeof(uint32_t))) return -EFAULT;
+  if (!CopyFromUser(devices.data(), args->device_ids_array_ptr, devices.size() * sizeof(uint32_t)))
+    return -EFAULT;
   Gpu* owner = FindGpu(GpuIdOfHandle(args->handle));
   if (owner == nullptr) return -EINVAL;
   if (map && !owner->vm_acquired) return -ENODEV;
@@ -171,7 +181,9 @@ int Kfd::MapOrUnmap(Args* args, bool map) {
   return 0;
 }
 
-int Kfd::MapMemory(void* data, Lock&) { return MapOrUnmap(static_cast<kfd_ioctl_map_memory_to_gpu_args*>(data), true); }
+int Kfd::MapMemory(void* data, Lock&) {
+  return MapOrUnmap(static_cast<kfd_ioctl_map_memory_to_gpu_args*>(data), true);
+}
 
 int Kfd::UnmapMemory(void* data, Lock&) {
   return MapOrUnmap(static_cast<kfd_ioctl_unmap_memory_from_gpu_args*>(data), false);
@@ -200,7 +212,9 @@ bool Kfd::MmapAllowedOnRender(const Gpu& gpu, uint64_t offset, uint64_t length) 
   for (const auto& [handle, buffer] : buffers_) {
     if (buffer.gpu != &gpu || buffer.range.size == 0) continue;
     const DeviceFile::Range& range = buffer.range;
-    if (offset >= range.offset && offset - range.offset < range.size && length <= range.size - (offset - range.offset)) return true;
+    if (offset >= range.offset && offset - range.offset < range.size &&
+        length <= range.size - (offset - range.offset))
+      return true;
   }
   return false;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// User-mode queues. Checks and errno values follow kfd_chardev.c and kfd_process_queue_manager.c; that ring and
-// pointers lie in mapped memory is checked at creation, as newer kernels do.
+// User-mode queues. Checks and errno values follow kfd_chardev.c and kfd_process_queue_manager.c; that ring
+// and pointers lie in mapped memory is checked at creation, as newer kernels do.
 #include <algorithm>
 #include <cerrno>
 
@@ -35,10 +35,12 @@ int Kfd::CheckRing(uint64_t ring_va, uint32_t* ring_bytes, uint32_t percentage, 
 
 int Kfd::CreateQueue(void* data, Lock&) {
   auto* args = static_cast<kfd_ioctl_create_queue_args*>(data);
-  int result = CheckRing(args->ring_base_address, &args->ring_size, args->queue_percentage, args->queue_priority);
+  int result =
+      CheckRing(args->ring_base_address, &args->ring_size, args->queue_percentage, args->queue_priority);
   if (result != 0) return result;
-  for (const uint64_t address : {uint64_t{args->read_pointer_address}, uint64_t{args->write_pointer_address},
-                                 uint64_t{args->eop_buffer_address}, uint64_t{args->ctx_save_restore_address}}) {
+  for (const uint64_t address :
+       {uint64_t{args->read_pointer_address}, uint64_t{args->write_pointer_address},
+        uint64_t{args->eop_buffer_address}, uint64_t{args->ctx_save_restore_address}}) {
     if (address >= kUserEnd) return -EFAULT;
   }
   const uint32_t type = args->queue_type;
@@ -49,7 +51,8 @@ int Kfd::CreateQueue(void* data, Lock&) {
   if (type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL) return -EINVAL;  // docs/limits.md
   const bool sdma = type == KFD_IOC_QUEUE_TYPE_SDMA;
   if (type == KFD_IOC_QUEUE_TYPE_SDMA_XGMI) return -ENOMEM;  // no such engine on this card
-  const int sdma_slots = static_cast<int>(gpu->profile().sdma_engines * gpu->profile().sdma_queues_per_engine);
+  const int sdma_slots =
+      static_cast<int>(gpu->profile().sdma_engines * gpu->profile().sdma_queues_per_engine);
   if (gpu->queues >= kMostQueues || (sdma && gpu->sdma_queues >= sdma_slots)) return -ENOMEM;
 
   emu::AddressSpace& memory = gpu->memory();
@@ -61,7 +64,9 @@ int Kfd::CreateQueue(void* data, Lock&) {
   }
   if (active && !Mapped(memory, args->ring_base_address, args->ring_size, emu::Access::kRead)) return -EINVAL;
   if (args->ring_base_address % 256 != 0) return -EINVAL;  // the queue descriptor holds address bits 47:8
-  if (args->eop_buffer_address != 0 && !Mapped(memory, args->eop_buffer_address, std::max<uint64_t>(args->eop_buffer_size, 1), emu::Access::kWrite)) {
+  if (args->eop_buffer_address != 0 &&
+      !Mapped(memory, args->eop_buffer_address, std::max<uint64_t>(args->eop_buffer_size, 1),
+              emu::Access::kWrite)) {
     return -EINVAL;
   }
 
@@ -89,7 +94,9 @@ int Kfd::CreateQueue(void* data, Lock&) {
   } else {
     queue.ring = std::make_unique<Pm4Queue>(gpu, config);
   }
-  queue.actor = machine_->AddActor(queue.ring.get(), absl::StrCat(sdma ? "sdma" : "compute", " queue ", queue.id, " of gpu 0x", absl::Hex(gpu->gpu_id())));
+  queue.actor = machine_->AddActor(
+      queue.ring.get(),
+      absl::StrCat(sdma ? "sdma" : "compute", " queue ", queue.id, " of gpu 0x", absl::Hex(gpu->gpu_id())));
   ++gpu->queues;
   if (sdma) ++gpu->sdma_queues;
   args->queue_id = queue.id;
@@ -116,13 +123,15 @@ int Kfd::DestroyQueue(void* data, Lock&) {
 
 int Kfd::UpdateQueue(void* data, Lock&) {
   auto* args = static_cast<kfd_ioctl_update_queue_args*>(data);
-  const int result = CheckRing(args->ring_base_address, &args->ring_size, args->queue_percentage, args->queue_priority);
+  const int result =
+      CheckRing(args->ring_base_address, &args->ring_size, args->queue_percentage, args->queue_priority);
   if (result != 0) return result;
   const auto it = queues_.find(args->queue_id);
   if (it == queues_.end()) return -EFAULT;
   Queue& queue = it->second;
   const bool active = (args->queue_percentage & 0xff) != 0 && args->ring_base_address != 0;
-  if (active && !Mapped(queue.gpu->memory(), args->ring_base_address, args->ring_size, emu::Access::kRead)) return -EINVAL;
+  if (active && !Mapped(queue.gpu->memory(), args->ring_base_address, args->ring_size, emu::Access::kRead))
+    return -EINVAL;
   queue.ring->Update(args->ring_base_address, args->ring_size, active);
   return 0;
 }

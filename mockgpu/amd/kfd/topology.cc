@@ -45,29 +45,62 @@ std::string CacheText(const GpuProfile& gpu, const CacheKind& kind, uint32_t ind
 
 // type 2 is PCIe, 11 is XGMI (kfd_crat.h).
 std::string LinkText(uint32_t from, uint32_t to) {
-  return Text({{"type", 2}, {"version_major", 0}, {"version_minor", 0}, {"node_from", from}, {"node_to", to},
-               {"weight", from == 0 || to == 0 ? 20u : 40u}, {"min_latency", 0}, {"max_latency", 0},
-               {"min_bandwidth", 312}, {"max_bandwidth", 16000}, {"recommended_transfer_size", 0}, {"flags", 1}});
+  return Text({{"type", 2},
+               {"version_major", 0},
+               {"version_minor", 0},
+               {"node_from", from},
+               {"node_to", to},
+               {"weight", from == 0 || to == 0 ? 20u : 40u},
+               {"min_latency", 0},
+               {"max_latency", 0},
+               {"min_bandwidth", 312},
+               {"max_bandwidth", 16000},
+               {"recommended_transfer_size", 0},
+               {"flags", 1}});
 }
 
 void AddCpuNode(VirtualFiles& files, size_t gpus) {
   const std::string node = absl::StrCat(kRoot, "/topology/nodes/0");
   files.AddFile(node + "/gpu_id", "0\n");
   files.AddFile(node + "/name", "\n");
-  files.AddFile(node + "/properties",
-                Text({{"cpu_cores_count", kHostCores}, {"simd_count", 0}, {"mem_banks_count", 1}, {"caches_count", 0},
-                      {"io_links_count", gpus}, {"p2p_links_count", 0}, {"cpu_core_id_base", 0}, {"simd_id_base", 0},
-                      {"max_waves_per_simd", 0}, {"lds_size_in_kb", 0}, {"gds_size_in_kb", 0}, {"num_gws", 0},
-                      {"wave_front_size", 0}, {"array_count", 0}, {"simd_arrays_per_engine", 0},
-                      {"cu_per_simd_array", 0}, {"simd_per_cu", 0}, {"max_slots_scratch_cu", 0},
-                      {"gfx_target_version", 0}, {"vendor_id", 0}, {"device_id", 0}, {"location_id", 0}, {"domain", 0},
-                      {"drm_render_minor", 0}, {"hive_id", 0}, {"num_sdma_engines", 0}, {"num_sdma_xgmi_engines", 0},
-                      {"num_sdma_queues_per_engine", 0}, {"num_cp_queues", 0},
-                      {"max_engine_clk_ccompute", kHostClockMhz}}));
-  files.AddFile(node + "/mem_banks/0/properties",
-                Text({{"heap_type", 0}, {"size_in_bytes", kHostMemoryBytes}, {"flags", 0}, {"width", 64}, {"mem_clk_max", 3200}}));
+  files.AddFile(node + "/properties", Text({{"cpu_cores_count", kHostCores},
+                                            {"simd_count", 0},
+                                            {"mem_banks_count", 1},
+                                            {"caches_count", 0},
+                                            {"io_links_count", gpus},
+                                            {"p2p_links_count", 0},
+                                            {"cpu_core_id_base", 0},
+                                            {"simd_id_base", 0},
+                                            {"max_waves_per_simd", 0},
+                                            {"lds_size_in_kb", 0},
+                                            {"gds_size_in_kb", 0},
+                                            {"num_gws", 0},
+                                            {"wave_front_size", 0},
+                                            {"array_count", 0},
+                                            {"simd_arrays_per_engine", 0},
+                                            {"cu_per_simd_array", 0},
+                                            {"simd_per_cu", 0},
+                                            {"max_slots_scratch_cu", 0},
+                                            {"gfx_target_version", 0},
+                                            {"vendor_id", 0},
+                                            {"device_id", 0},
+                                            {"location_id", 0},
+                                            {"domain", 0},
+                                            {"drm_render_minor", 0},
+                                            {"hive_id", 0},
+                                            {"num_sdma_engines", 0},
+                                            {"num_sdma_xgmi_engines", 0},
+                                            {"num_sdma_queues_per_engine", 0},
+                                            {"num_cp_queues", 0},
+                                            {"max_engine_clk_ccompute", kHostClockMhz}}));
+  files.AddFile(node + "/mem_banks/0/properties", Text({{"heap_type", 0},
+                                                        {"size_in_bytes", kHostMemoryBytes},
+                                                        {"flags", 0},
+                                                        {"width", 64},
+                                                        {"mem_clk_max", 3200}}));
   for (size_t i = 0; i < gpus; ++i) {
-    files.AddFile(absl::StrCat(node, "/io_links/", i, "/properties"), LinkText(0, static_cast<uint32_t>(i + 1)));
+    files.AddFile(absl::StrCat(node, "/io_links/", i, "/properties"),
+                  LinkText(0, static_cast<uint32_t>(i + 1)));
   }
 }
 
@@ -81,28 +114,50 @@ void AddGpuNode(VirtualFiles& files, const GpuProfile& gpu, size_t index, size_t
   }
   files.AddFile(node + "/gpu_id", absl::StrCat(GpuIdOf(index), "\n"));
   files.AddFile(node + "/name", "ip discovery\n");
-  files.AddFile(node + "/properties",
-                Text({{"cpu_cores_count", 0}, {"simd_count", gpu.simd_count}, {"mem_banks_count", 1},
-                      {"caches_count", caches}, {"io_links_count", 1}, {"p2p_links_count", gpus - 1},
-                      {"cpu_core_id_base", 0}, {"simd_id_base", gpu.simd_id_base},
-                      {"max_waves_per_simd", gpu.max_waves_per_simd}, {"lds_size_in_kb", gpu.lds_size_kb},
-                      {"gds_size_in_kb", gpu.gds_size_kb}, {"num_gws", gpu.num_gws},
-                      {"wave_front_size", gpu.wave_front_size}, {"array_count", gpu.array_count},
-                      {"simd_arrays_per_engine", gpu.simd_arrays_per_engine},
-                      {"cu_per_simd_array", gpu.cu_per_simd_array}, {"simd_per_cu", gpu.simd_per_cu},
-                      {"max_slots_scratch_cu", gpu.max_slots_scratch_cu}, {"gfx_target_version", gpu.gfx_target_version},
-                      {"vendor_id", gpu.vendor_id}, {"device_id", gpu.device_id}, {"location_id", gpu.location_id},
-                      {"domain", gpu.domain}, {"drm_render_minor", kFirstRenderMinor + index}, {"hive_id", 0},
-                      {"num_sdma_engines", gpu.sdma_engines}, {"num_sdma_xgmi_engines", 0},
-                      {"num_sdma_queues_per_engine", gpu.sdma_queues_per_engine}, {"num_cp_queues", gpu.cp_queues},
-                      {"max_engine_clk_fcompute", gpu.max_engine_clk_mhz}, {"local_mem_size", 0},
-                      {"fw_version", gpu.mec_fw_version}, {"capability", gpu.capability},
-                      {"debug_prop", gpu.debug_prop}, {"sdma_fw_version", gpu.sdma_fw_version},
-                      {"unique_id", gpu.unique_id + index}, {"num_xcc", 1}, {"max_engine_clk_ccompute", kHostClockMhz}}));
+  files.AddFile(node + "/properties", Text({{"cpu_cores_count", 0},
+                                            {"simd_count", gpu.simd_count},
+                                            {"mem_banks_count", 1},
+                                            {"caches_count", caches},
+                                            {"io_links_count", 1},
+                                            {"p2p_links_count", gpus - 1},
+                                            {"cpu_core_id_base", 0},
+                                            {"simd_id_base", gpu.simd_id_base},
+                                            {"max_waves_per_simd", gpu.max_waves_per_simd},
+                                            {"lds_size_in_kb", gpu.lds_size_kb},
+                                            {"gds_size_in_kb", gpu.gds_size_kb},
+                                            {"num_gws", gpu.num_gws},
+                                            {"wave_front_size", gpu.wave_front_size},
+                                            {"array_count", gpu.array_count},
+                                            {"simd_arrays_per_engine", gpu.simd_arrays_per_engine},
+                                            {"cu_per_simd_array", gpu.cu_per_simd_array},
+                                            {"simd_per_cu", gpu.simd_per_cu},
+                                            {"max_slots_scratch_cu", gpu.max_slots_scratch_cu},
+                                            {"gfx_target_version", gpu.gfx_target_version},
+                                            {"vendor_id", gpu.vendor_id},
+                                            {"device_id", gpu.device_id},
+                                            {"location_id", gpu.location_id},
+                                            {"domain", gpu.domain},
+                                            {"drm_render_minor", kFirstRenderMinor + index},
+                                            {"hive_id", 0},
+                                            {"num_sdma_engines", gpu.sdma_engines},
+                                            {"num_sdma_xgmi_engines", 0},
+                                            {"num_sdma_queues_per_engine", gpu.sdma_queues_per_engine},
+                                            {"num_cp_queues", gpu.cp_queues},
+                                            {"max_engine_clk_fcompute", gpu.max_engine_clk_mhz},
+                                            {"local_mem_size", 0},
+                                            {"fw_version", gpu.mec_fw_version},
+                                            {"capability", gpu.capability},
+                                            {"debug_prop", gpu.debug_prop},
+                                            {"sdma_fw_version", gpu.sdma_fw_version},
+                                            {"unique_id", gpu.unique_id + index},
+                                            {"num_xcc", 1},
+                                            {"max_engine_clk_ccompute", kHostClockMhz}}));
   // Heap type 1: all of the memory is visible to the host (large BAR).
-  files.AddFile(node + "/mem_banks/0/properties",
-                Text({{"heap_type", 1}, {"size_in_bytes", gpu.vram_bytes}, {"flags", 0}, {"width", gpu.mem_width_bits},
-                      {"mem_clk_max", gpu.mem_clk_mhz}}));
+  files.AddFile(node + "/mem_banks/0/properties", Text({{"heap_type", 1},
+                                                        {"size_in_bytes", gpu.vram_bytes},
+                                                        {"flags", 0},
+                                                        {"width", gpu.mem_width_bits},
+                                                        {"mem_clk_max", gpu.mem_clk_mhz}}));
   files.AddFile(node + "/io_links/0/properties", LinkText(static_cast<uint32_t>(index + 1), 0));
   size_t peer_link = 0;
   for (size_t peer = 0; peer < gpus; ++peer) {
@@ -138,7 +193,8 @@ void AddPciDevice(VirtualFiles& files, const GpuProfile& gpu, size_t index) {
   const std::string node = absl::StrCat("renderD", minor);
   files.AddFile(absl::StrCat(device, "/drm/", node, "/dev"), absl::StrCat("226:", minor, "\n"));
   files.AddSymlink(absl::StrCat(device, "/drm/", node, "/device"), absl::StrCat("../../../", slot));
-  files.AddSymlink(absl::StrCat("/sys/class/drm/", node), absl::StrCat("../../devices/pci0000:00/", slot, "/drm/", node));
+  files.AddSymlink(absl::StrCat("/sys/class/drm/", node),
+                   absl::StrCat("../../devices/pci0000:00/", slot, "/drm/", node));
   files.AddDevice(absl::StrCat("/dev/dri/", node));
 }
 

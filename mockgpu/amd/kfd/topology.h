@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The files in which Linux describes a machine's GPUs: the KFD topology, the DRM render nodes and the table of
-// hardware blocks. Formats are those of kfd_topology.c and amdgpu_discovery.c; the numbers are the profiles'.
+// The files in which Linux describes a machine's GPUs: the KFD topology, the DRM render nodes and the table
+// of hardware blocks. Formats are those of kfd_topology.c and amdgpu_discovery.c; the numbers are the
+// profiles'.
 
 #include <cstdint>
 #include <vector>

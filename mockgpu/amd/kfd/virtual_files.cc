@@ -19,7 +19,9 @@ std::string Parent(const std::string& path) {
   return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
 }
 
-std::vector<std::string> Parts(const std::string& path) { return absl::StrSplit(path, '/', absl::SkipEmpty()); }
+std::vector<std::string> Parts(const std::string& path) {
+  return absl::StrSplit(path, '/', absl::SkipEmpty());
+}
 
 }  // namespace
 

@@ -17,6 +17,25 @@ constexpr uint64_t kPrefixDwords = 4;
 
 }  // namespace
 
+bool Compare(uint32_t function, uint32_t value, uint32_t reference) {
+  switch (function) {
+    case 0:
+      return true;
+    case 1:
+      return value < reference;
+    case 2:
+      return value <= reference;
+    case 3:
+      return value == reference;
+    case 4:
+      return value != reference;
+    case 5:
+      return value >= reference;
+    default:
+      return value > reference;
+  }
+}
+
 RingQueue::RingQueue(QueueHost* host, const QueueConfig& config, const char* engine)
     : host_(host), config_(config), engine_(engine) {
   if (config_.doorbell != nullptr) doorbell_seen_ = __atomic_load_n(config_.doorbell, __ATOMIC_ACQUIRE);
@@ -64,7 +83,8 @@ bool RingQueue::TakeDoorbell() {
     report.field = "write pointer";
     report.field_value = value;
     report.message = absl::StrFormat(
-        "%s queue %d: the doorbell says write pointer %d (dword %d), but the read pointer is dword %d and the ring holds %d "
+        "%s queue %d: the doorbell says write pointer %d (dword %d), but the read pointer is dword %d and "
+        "the ring holds %d "
         "dwords",
         engine_, config_.queue_id, value, wanted, read_, ring_dwords());
     Fault(std::move(report));
@@ -119,10 +139,12 @@ Outcome RingQueue::Fetch(Packet* packet) {
       return Outcome::kBlocked;
     }
     return Malformed(*packet, 0, "packet length", total,
-                     absl::StrCat("at most the ", available, " dwords left in ", frames_.empty() ? "the ring" : "the indirect buffer"));
+                     absl::StrCat("at most the ", available, " dwords left in ",
+                                  frames_.empty() ? "the ring" : "the indirect buffer"));
   }
   buffer_.resize(total);
-  if (total > prefix && !ReadDwords(position + prefix, total - prefix, buffer_.data() + prefix)) return Outcome::kFault;
+  if (total > prefix && !ReadDwords(position + prefix, total - prefix, buffer_.data() + prefix))
+    return Outcome::kFault;
   packet->dw = buffer_.data();
   packet->count = total;
   return Outcome::kDone;
@@ -219,8 +241,9 @@ Outcome RingQueue::Fault(FaultReport report) {
 namespace {
 
 std::string Where(const FaultReport& report) {
-  return absl::StrFormat("%s queue %d: packet %s at 0x%x (dword %d of the %s)", report.engine, report.queue_id, report.packet,
-                         report.packet_va, report.packet_index, report.in_indirect_buffer ? "indirect buffer" : "ring");
+  return absl::StrFormat("%s queue %d: packet %s at 0x%x (dword %d of the %s)", report.engine,
+                         report.queue_id, report.packet, report.packet_va, report.packet_index,
+                         report.in_indirect_buffer ? "indirect buffer" : "ring");
 }
 
 }  // namespace
@@ -231,7 +254,8 @@ Outcome RingQueue::Malformed(const Packet& packet, int dword, const std::string&
   report.dword = dword;
   report.field = field;
   report.field_value = value;
-  report.message = absl::StrFormat("%s: dword %d, %s is 0x%x; expected %s", Where(report), dword, field, value, expected);
+  report.message =
+      absl::StrFormat("%s: dword %d, %s is 0x%x; expected %s", Where(report), dword, field, value, expected);
   return Fault(std::move(report));
 }
 
@@ -241,8 +265,8 @@ Outcome RingQueue::Unsupported(const Packet& packet, int dword, const std::strin
   report.dword = dword;
   report.field = field;
   report.field_value = value;
-  report.message =
-      absl::StrFormat("%s: dword %d, %s 0x%x is not modelled; %s", Where(report), dword, field, value, supported);
+  report.message = absl::StrFormat("%s: dword %d, %s 0x%x is not modelled; %s", Where(report), dword, field,
+                                   value, supported);
   return Fault(std::move(report));
 }
 

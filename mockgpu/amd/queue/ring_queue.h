@@ -39,6 +39,9 @@ enum class Outcome : uint8_t {
   kFault,    // the queue has stopped
 };
 
+// The comparison that both kinds of wait packets encode: 0 always, 1 <, 2 <=, 3 ==, 4 !=, 5 >=, 6 >.
+bool Compare(uint32_t function, uint32_t value, uint32_t reference);
+
 class RingQueue : public Actor {
  public:
   RingQueue(QueueHost* host, const QueueConfig& config, const char* engine);

@@ -32,7 +32,9 @@ uint32_t SubOp(const Packet& packet) { return static_cast<uint32_t>(Bits(packet.
 
 }  // namespace
 
-const char* SdmaPacketName(uint32_t opcode) { return opcode < kPackets.size() ? kPackets[opcode].name : nullptr; }
+const char* SdmaPacketName(uint32_t opcode) {
+  return opcode < kPackets.size() ? kPackets[opcode].name : nullptr;
+}
 
 uint32_t SdmaQueue::PacketDwords(Packet* packet) {
   const uint32_t header = packet->dw[0];
@@ -59,7 +61,9 @@ Outcome SdmaQueue::Execute(const Packet& packet, uint64_t* cost_ns) {
   Outcome outcome = Outcome::kFault;
   switch (opcode) {
 #define SDMA_PACKET(name, value, dwords) \
-  case value: outcome = name(packet, cost_ns); break;
+  case value:                            \
+    outcome = name(packet, cost_ns);     \
+    break;
 #define SDMA_REFUSED(name, value)
 #include "mockgpu/amd/sdma/sdma_packets.inc"
   }
@@ -89,7 +93,9 @@ Outcome SdmaQueue::NOP(const Packet& packet, uint64_t*) {
 Outcome SdmaQueue::COPY(const Packet& packet, uint64_t* cost_ns) {
   if (SubOp(packet) != 0) return Unsupported(packet, 0, "SUB_OP", SubOp(packet), "COPY_LINEAR (0) is");
   const uint32_t variants = packet.dw[0] & 0xffff0000;
-  if (variants != 0) return Unsupported(packet, 0, "header flags", variants, "a plain copy (no encryption, broadcast or backwards) is");
+  if (variants != 0)
+    return Unsupported(packet, 0, "header flags", variants,
+                       "a plain copy (no encryption, broadcast or backwards) is");
   Outcome outcome;
   if (!ReservedZero(packet, 1, 0xc0000000, &outcome)) return outcome;
   if ((packet.dw[2] & 0x03030000) != 0) return Unsupported(packet, 2, "SW", packet.dw[2], "no byte swap is");
@@ -108,7 +114,8 @@ Outcome SdmaQueue::COPY(const Packet& packet, uint64_t* cost_ns) {
     // Across adjacent buffers, or a fault.
     scratch_.resize(slice);
     if (!memory.Read(src, scratch_.data(), slice)) return MemoryFault(packet, src, slice, emu::Access::kRead);
-    if (!memory.Write(dst, scratch_.data(), slice)) return MemoryFault(packet, dst, slice, emu::Access::kWrite);
+    if (!memory.Write(dst, scratch_.data(), slice))
+      return MemoryFault(packet, dst, slice, emu::Access::kWrite);
   }
   return Transferred(total, slice, cost_ns);
 }
@@ -123,18 +130,21 @@ Outcome SdmaQueue::CONST_FILL(const Packet& packet, uint64_t* cost_ns) {
   const uint64_t to = Address(packet.dw[1], packet.dw[2]), total = uint64_t{packet.dw[4]} + 1;
   const uint32_t fill_size = static_cast<uint32_t>(Bits(packet.dw[0], 31, 30));
   const bool one_byte = data == (data & 0xff) * 0x01010101u;
-  // Size 2 stores whole dwords. What smaller sizes take of the data word is only sure where all its bytes agree.
+  // Size 2 stores whole dwords. What smaller sizes take of the data word is only sure where all its bytes
+  // agree.
   if (fill_size == 2) {
     if (total % 4 != 0) return Malformed(packet, 4, "COUNT", packet.dw[4], "a multiple of 4, less 1");
     if (to % 4 != 0) return Malformed(packet, 1, "DST_ADDR_LO", packet.dw[1], "a multiple of 4");
   } else if (fill_size == 3 || !one_byte) {
-    return Unsupported(packet, 0, "FILLSIZE", fill_size, "2 (dwords) is, and others when all bytes of the data are equal");
+    return Unsupported(packet, 0, "FILLSIZE", fill_size,
+                       "2 (dwords) is, and others when all bytes of the data are equal");
   }
   const uint64_t slice = std::min(kSliceBytes, total - transferred_);
   const uint64_t dst = to + transferred_;
   scratch_.resize((slice + 3) / 4 * 4);
   for (uint64_t i = 0; i < scratch_.size(); i += 4) StoreLE(scratch_.data() + i, data);
-  if (!host_->memory().Write(dst, scratch_.data(), slice)) return MemoryFault(packet, dst, slice, emu::Access::kWrite);
+  if (!host_->memory().Write(dst, scratch_.data(), slice))
+    return MemoryFault(packet, dst, slice, emu::Access::kWrite);
   return Transferred(total, slice, cost_ns);
 }
 
@@ -147,7 +157,8 @@ Outcome SdmaQueue::WRITE(const Packet& packet, uint64_t*) {
   const uint64_t to = Address(packet.dw[1], packet.dw[2]);
   if (to % 4 != 0) return Malformed(packet, 1, "DST_ADDR_LO", packet.dw[1], "a multiple of 4");
   const uint64_t bytes = uint64_t{packet.count - 4} * 4;
-  if (!host_->memory().Write(to, packet.dw + 4, bytes)) return MemoryFault(packet, to, bytes, emu::Access::kWrite);
+  if (!host_->memory().Write(to, packet.dw + 4, bytes))
+    return MemoryFault(packet, to, bytes, emu::Access::kWrite);
   host_->counters().sdma_bytes += bytes;
   host_->machine().HostVisible();
   return Outcome::kDone;
@@ -176,15 +187,7 @@ bool SdmaQueue::PollSatisfied() {
   // Unmapped meanwhile: let the packet run again, and fault.
   if (p == nullptr) return true;
   const uint32_t value = __atomic_load_n(reinterpret_cast<const uint32_t*>(p), __ATOMIC_ACQUIRE) & wait_.mask;
-  switch (wait_.function) {
-    case 0: return true;
-    case 1: return value < wait_.reference;
-    case 2: return value <= wait_.reference;
-    case 3: return value == wait_.reference;
-    case 4: return value != wait_.reference;
-    case 5: return value >= wait_.reference;
-    default: return value > wait_.reference;
-  }
+  return Compare(wait_.function, value, wait_.reference);
 }
 
 Outcome SdmaQueue::POLL_REGMEM(const Packet& packet, uint64_t*) {
@@ -234,10 +237,12 @@ Outcome SdmaQueue::INDIRECT(const Packet& packet, uint64_t*) {
   if (!ReservedZero(packet, 0, 0x7ff0ff00, &outcome)) return outcome;
   const uint32_t vmid = static_cast<uint32_t>(Bits(packet.dw[0], 19, 16));
   if (vmid != 0) return Unsupported(packet, 0, "VMID", vmid, "0 is: the kernel driver chooses");
-  if (Bits(packet.dw[0], 31, 31) != 0) return Unsupported(packet, 0, "PRIV", 1, "user queues have no privileged buffers");
+  if (Bits(packet.dw[0], 31, 31) != 0)
+    return Unsupported(packet, 0, "PRIV", 1, "user queues have no privileged buffers");
   if (in_indirect_buffer()) return Malformed(packet, 0, "nesting", indirect_depth() + 1, "one level");
   if (PositionAfter(packet) % 8 != 0) {
-    return Malformed(packet, 0, "end of the packet", PositionAfter(packet), "a multiple of 8 dwords in the ring");
+    return Malformed(packet, 0, "end of the packet", PositionAfter(packet),
+                     "a multiple of 8 dwords in the ring");
   }
   const uint64_t va = Address(packet.dw[1], packet.dw[2]);
   if (va % 32 != 0) return Malformed(packet, 1, "IB_BASE_LO", packet.dw[1], "a multiple of 32");

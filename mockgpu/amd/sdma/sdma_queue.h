@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A queue of an SDMA 6 copy engine: linear copies, fills, writes, fences, polls, timestamps, traps and indirect
-// buffers. Long copies advance in slices, so that other queues run beside them. Fields are checked and a packet
-// that is not modelled stops the queue by name.
+// A queue of an SDMA 6 copy engine: linear copies, fills, writes, fences, polls, timestamps, traps and
+// indirect buffers. Long copies advance in slices, so that other queues run beside them. Fields are checked
+// and a packet that is not modelled stops the queue by name.
 
 #include <cstdint>
 #include <vector>
