@@ -18,9 +18,11 @@
 //               Shl Shr Sar (value, U32 amount; the amount is taken modulo the width, as AMD shifts take it)
 //               UMin UMax SMin SMax  Eq Ne ULt ULe UGt UGe SLt SLe SGt SGe  Select(Bool, T, T)
 //               MulHiU MulHiS (U32)  PopCount Clz Ctz (width for zero; result U32)  BitReverse
-//   width       Zext32 Sext32 (U16)  Zext64 Sext64 (U32)  Lo16 Hi16 (U32)  Lo32 Hi32 (U64)  Pack16 Pack32 (lo, hi)
+//   width       Zext32 Sext32 (U16)  Zext64 Sext64 (U32)  Lo16 Hi16 (U32)  Lo32 Hi32 (U64)  Pack16 Pack32
+//   (lo, hi)
 //               SextFrom<N>(U32)  Byte<N>(U32)
-//   float       FAdd FSub FMul FFma FFmaScaled (times 2^n) FFmaTo16 FMin FMax (MODE.IEEE decides on NaN)  FNeg FAbs (sign bit only)
+//   float       FAdd FSub FMul FFma FFmaScaled (times 2^n) FFmaTo16  FMin FMax (MODE.IEEE decides on NaN)
+//               FNeg FAbs (sign bit only)
 //               FSqrt FRcp FRsq FExp2 FLog2 FSinTurns FCosTurns  FTrunc FCeil FFloor FRndne FFract
 //               FLdexp(F, U32)  FrexpMant FrexpExp  FMulZero FFmaZero (DX9: 0 * anything = 0)
 //               FEq FLt FLe FGt FGe FLg (ordered and different)  FUnord
@@ -41,10 +43,11 @@
 //   SrcIsSigned(i)                                             NEG bit read as signedness (iu8, iu4)
 //   LaneId()                                                   U32
 //   Saturate(overflow, limit, value)                           the integer CLAMP modifier
-//   DstU16 DstU32 DstU64 DstF16 DstBF16 DstF32 DstF64 (v)      omod, clamp, op_sel and EXEC applied by the core
-//   DstPkU16 DstPkF16 (lo, hi)   DstMask(Bool)                 mask: VCC, an SGPR pair, or EXEC for CMPX
+//   DstU16 DstU32 DstU64 DstF16 DstBF16 DstF32 DstF64 (v)      omod, clamp, op_sel and EXEC applied by the
+//   core DstPkU16 DstPkF16 (lo, hi)   DstMask(Bool)                 mask: VCC, an SGPR pair, or EXEC for CMPX
 //   DstWord(k, v)                                              dword k of a 128-bit result
-//   DstLoF16 DstHiF16 (v)                                      one half, the other is kept whatever op_sel says
+//   DstLoF16 DstHiF16 (v)                                      one half, the other is kept whatever op_sel
+//   says
 // The scalar reading (emu/amd/core) offers SrcU32 SrcU64 DstU32 DstU64 and Scc over the same arithmetic.
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Bit-level float helpers beneath LaneMath: reinterpretation, f16 widening and rounding, one-rounding narrowing
-// from double, round-to-odd sums, and sine and cosine of whole turns. Branch-free, so that loops vectorise.
+// Bit-level float helpers beneath LaneMath: reinterpretation, f16 widening and rounding, one-rounding
+// narrowing from double, round-to-odd sums, and sine and cosine of whole turns. Branch-free, so that loops
+// vectorise.
 
 #include <cmath>
 #include <cstdint>
@@ -42,7 +43,9 @@ US_BITS uint64_t NanBits64(uint32_t b) {
 }
 
 // 2^n for -1022 <= n <= 1023.
-US_BITS double PowerOfTwo(int32_t n) { return DoubleOf(static_cast<uint64_t>(static_cast<int64_t>(n) + 1023) << 52); }
+US_BITS double PowerOfTwo(int32_t n) {
+  return DoubleOf(static_cast<uint64_t>(static_cast<int64_t>(n) + 1023) << 52);
+}
 
 US_BITS float FloatFromHalf(uint16_t h) {
   const uint32_t magnitude = uint32_t{h & 0x7fffu} << 13;
@@ -66,8 +69,8 @@ US_BITS uint16_t HalfFromFloat(float f) {
   return static_cast<uint16_t>(r | sign >> 16);
 }
 
-// The bits of `v` rounded to a format with kExp exponent and kMan mantissa bits. `saturate`: a finite value that
-// overflows gives the largest finite one.
+// The bits of `v` rounded to a format with kExp exponent and kMan mantissa bits. `saturate`: a finite value
+// that overflows gives the largest finite one.
 template <int kExp, int kMan>
 US_BITS uint64_t RoundDouble(double v, Round round, bool saturate) {
   constexpr int kBias = (1 << (kExp - 1)) - 1;
@@ -100,8 +103,8 @@ US_BITS uint64_t RoundDouble(double v, Round round, bool saturate) {
   return r | static_cast<uint64_t>(negative) << (kExp + kMan);
 }
 
-// a + b rounded to odd, so that rounding the result again to 50 bits or fewer is one rounding of the exact sum. `round`
-// only decides the sign of an exact zero. Finite sums of a and b must not overflow.
+// a + b rounded to odd, so that rounding the result again to 50 bits or fewer is one rounding of the exact
+// sum. `round` only decides the sign of an exact zero. Finite sums of a and b must not overflow.
 US_BITS double AddToOdd(double a, double b, Round round) {
   const double s = a + b;
   const double bb = s - a;
@@ -115,8 +118,8 @@ US_BITS double AddToOdd(double a, double b, Round round) {
   return cancelled ? -0.0 : r;
 }
 
-// a * b + c - sum, where sum is a * b + c rounded and no step overflows or loses bits to denormals. Its sign and whether
-// it is zero are exact.
+// a * b + c - sum, where sum is a * b + c rounded and no step overflows or loses bits to denormals. Its sign
+// and whether it is zero are exact.
 US_BITS double FmaError(double a, double b, double c, double sum) {
   const double p = a * b;
   const double p_error = __builtin_fma(a, b, -p);
@@ -126,8 +129,8 @@ US_BITS double FmaError(double a, double b, double c, double sum) {
   return (s - sum) + (s_error + p_error);
 }
 
-// (sum + error) * 2^n rounded once to nearest even, where `error` is what a rounding left out of `sum`. A denormal result
-// rounds a second time: where that falls on a tie, the error decides.
+// (sum + error) * 2^n rounded once to nearest even, where `error` is what a rounding left out of `sum`. A
+// denormal result rounds a second time: where that falls on a tie, the error decides.
 US_BITS double ScaleOnce(double sum, double error, int32_t n) {
   const double r = sum * PowerOfTwo(n);
   const double rest = sum - r * PowerOfTwo(-n);
@@ -150,7 +153,8 @@ US_BITS float AddToOdd(float a, float b) {
   return FloatOf(inexact & even ? odd : BitsOf(s));
 }
 
-// `v` as f32 rounded to odd: rounding it again to 22 bits or fewer is one rounding. Beyond f32's range: infinity.
+// `v` as f32 rounded to odd: rounding it again to 22 bits or fewer is one rounding. Beyond f32's range:
+// infinity.
 US_BITS float NarrowToOdd(double v) {
   const float f = static_cast<float>(v);
   const double back = static_cast<double>(f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The compiled lane loops, once for each host instruction set, and the lane-array helpers compiled with them. Chosen at
-// run time by vector_table.cc; nothing else calls them.
+// The compiled lane loops, once for each host instruction set, and the lane-array helpers compiled with them.
+// Chosen at run time by vector_table.cc; nothing else calls them.
 
 #include <cstdint>
 
@@ -23,19 +23,20 @@ struct KernelSet {
   void (*expand_mask)(uint64_t mask, uint32_t* out, int lanes);
   // The inverse; lanes hold 0 or 1.
   uint64_t (*pack_mask)(const uint32_t* lanes_in, int lanes);
-  // sum[row][column] = fma(a[row][k], b[k][column], sum[row][column]) for k ascending, in f32 with denormals kept.
+  // sum[row][column] = fma(a[row][k], b[k][column], sum[row][column]) for k ascending, in f32 with denormals
+  // kept.
   void (*matrix_fma)(const float (*a)[16], const float (*b)[16], float (*sum)[16]);
 };
 
 // One registration function a chapter and instruction set (kernels_*.cc), filling only its own rows.
-#define US_DECLARE_KERNELS(arch)            \
-  namespace kernels_##arch {                \
-  void RegisterVop1(KernelSet* set);        \
-  void RegisterVop2(KernelSet* set);        \
-  void RegisterVop3(KernelSet* set);        \
-  void RegisterVopc(KernelSet* set);        \
-  void RegisterVop3p(KernelSet* set);       \
-  void RegisterHelpers(KernelSet* set);     \
+#define US_DECLARE_KERNELS(arch)           \
+  namespace kernels_##arch {               \
+    void RegisterVop1(KernelSet * set);    \
+    void RegisterVop2(KernelSet * set);    \
+    void RegisterVop3(KernelSet * set);    \
+    void RegisterVopc(KernelSet * set);    \
+    void RegisterVop3p(KernelSet * set);   \
+    void RegisterHelpers(KernelSet * set); \
   }
 US_DECLARE_KERNELS(baseline)
 US_DECLARE_KERNELS(avx2)

@@ -47,7 +47,8 @@ uint64_t PackMask(const uint32_t* in, int lanes) {
   for (int base = 0; base < lanes; base += 8) {
 #ifdef __AVX2__
     const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + base));
-    const uint64_t bits = static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(v, 31))));
+    const uint64_t bits =
+        static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(v, 31))));
     mask |= bits << base;
 #else
     for (int i = 0; i < 8; ++i) mask |= uint64_t{in[base + i] & 1} << (base + i);
@@ -77,5 +78,5 @@ void RegisterHelpers(KernelSet* set) {
   set->matrix_fma = MatrixFma;
 }
 
-}  // namespace kernels_<arch>
+}  // namespace US_JOIN(kernels_,US_SEMANTICS_ARCH)
 }  // namespace understudy::emu::amd

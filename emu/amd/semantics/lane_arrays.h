@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a compiled semantic works on: one array of `lanes` 32-bit words for each dword of each operand. Sources may
-// point straight into the register file; destinations never do.
+// What a compiled semantic works on: one array of `lanes` 32-bit words for each dword of each operand.
+// Sources may point straight into the register file; destinations never do.
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The interpreter's reading of the vector semantics: one lane of staged operand arrays. RunLanes<> is the loop over
-// a wave with the semantics inlined; it allocates nothing, calls nothing virtual, and sees neither EXEC nor modifiers,
-// which operands.h applies before and after.
+// The interpreter's reading of the vector semantics: one lane of staged operand arrays. RunLanes<> is the
+// loop over a wave with the semantics inlined; it allocates nothing, calls nothing virtual, and sees neither
+// EXEC nor modifiers, which operands.h applies before and after.
 
 #include "emu/amd/semantics/lane_arrays.h"
 #include "emu/amd/semantics/lane_math.h"

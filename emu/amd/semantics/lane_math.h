@@ -12,106 +12,10 @@
 #include "emu/amd/semantics/float_bits.h"
 #include "emu/amd/semantics/fp_mode.h"
 #include "emu/amd/semantics/host_rounding.h"
+#include "emu/amd/semantics/lane_int.h"
 
 namespace understudy::emu::amd {
 inline namespace US_SEMANTICS_ARCH {
-
-#define US_OP [[gnu::always_inline]] inline
-
-// Bits, widths and comparisons of integers: no MODE involved.
-struct LaneInt {
-  using U16 = uint16_t;
-  using U32 = uint32_t;
-  using U64 = uint64_t;
-  using Bool = bool;
-
-  US_OP static U16 C16(uint16_t v) { return v; }
-  US_OP static U32 C32(uint32_t v) { return v; }
-  US_OP static U64 C64(uint64_t v) { return v; }
-  US_OP static Bool CBool(bool v) { return v; }
-
-#define US_INT_OPS(T, S, W)                                                                              \
-  US_OP static T Add(T a, T b) { return static_cast<T>(a + b); }                                         \
-  US_OP static T Sub(T a, T b) { return static_cast<T>(a - b); }                                         \
-  US_OP static T Mul(T a, T b) { return static_cast<T>(T{1} * uint64_t{a} * b); }                        \
-  US_OP static T Neg(T a) { return static_cast<T>(T{0} - a); }                                           \
-  US_OP static T And(T a, T b) { return static_cast<T>(a & b); }                                         \
-  US_OP static T Or(T a, T b) { return static_cast<T>(a | b); }                                          \
-  US_OP static T Xor(T a, T b) { return static_cast<T>(a ^ b); }                                         \
-  US_OP static T Not(T a) { return static_cast<T>(~a); }                                                 \
-  US_OP static T Shl(T a, U32 n) { return static_cast<T>(a << (n & (W - 1))); }                          \
-  US_OP static T Shr(T a, U32 n) { return static_cast<T>(a >> (n & (W - 1))); }                          \
-  US_OP static T Sar(T a, U32 n) { return static_cast<T>(static_cast<S>(a) >> (n & (W - 1))); }          \
-  US_OP static T UMin(T a, T b) { return a < b ? a : b; }                                                \
-  US_OP static T UMax(T a, T b) { return a < b ? b : a; }                                                \
-  US_OP static T SMin(T a, T b) { return static_cast<S>(a) < static_cast<S>(b) ? a : b; }                \
-  US_OP static T SMax(T a, T b) { return static_cast<S>(a) < static_cast<S>(b) ? b : a; }                \
-  US_OP static Bool Eq(T a, T b) { return a == b; }                                                      \
-  US_OP static Bool Ne(T a, T b) { return a != b; }                                                      \
-  US_OP static Bool ULt(T a, T b) { return a < b; }                                                      \
-  US_OP static Bool ULe(T a, T b) { return a <= b; }                                                     \
-  US_OP static Bool UGt(T a, T b) { return a > b; }                                                      \
-  US_OP static Bool UGe(T a, T b) { return a >= b; }                                                     \
-  US_OP static Bool SLt(T a, T b) { return static_cast<S>(a) < static_cast<S>(b); }                      \
-  US_OP static Bool SLe(T a, T b) { return static_cast<S>(a) <= static_cast<S>(b); }                     \
-  US_OP static Bool SGt(T a, T b) { return static_cast<S>(a) > static_cast<S>(b); }                      \
-  US_OP static Bool SGe(T a, T b) { return static_cast<S>(a) >= static_cast<S>(b); }
-  US_INT_OPS(uint16_t, int16_t, 16)
-  US_INT_OPS(uint32_t, int32_t, 32)
-  US_INT_OPS(uint64_t, int64_t, 64)
-#undef US_INT_OPS
-
-  US_OP static Bool And(Bool a, Bool b) { return a & b; }
-  US_OP static Bool Or(Bool a, Bool b) { return a | b; }
-  US_OP static Bool Xor(Bool a, Bool b) { return a ^ b; }
-  US_OP static Bool Not(Bool a) { return !a; }
-
-  template <class T>
-  US_OP static T Select(Bool c, T a, T b) {
-    return c ? a : b;
-  }
-  US_OP static U32 FromBool(Bool c) { return c ? 1u : 0u; }
-
-  US_OP static U32 MulHiU(U32 a, U32 b) { return static_cast<U32>((uint64_t{a} * b) >> 32); }
-  US_OP static U32 MulHiS(U32 a, U32 b) {
-    return static_cast<U32>((int64_t{static_cast<int32_t>(a)} * static_cast<int32_t>(b)) >> 32);
-  }
-  US_OP static U32 PopCount(U32 a) { return static_cast<U32>(__builtin_popcount(a)); }
-  US_OP static U32 PopCount(U64 a) { return static_cast<U32>(__builtin_popcountll(a)); }
-  US_OP static U32 Clz(U32 a) { return a == 0 ? 32u : static_cast<U32>(__builtin_clz(a | 1u)) ; }
-  US_OP static U32 Clz(U64 a) { return a == 0 ? 64u : static_cast<U32>(__builtin_clzll(a | 1u)); }
-  US_OP static U32 Ctz(U32 a) { return a == 0 ? 32u : static_cast<U32>(__builtin_ctz(a | 0x80000000u)); }
-  US_OP static U32 Ctz(U64 a) { return a == 0 ? 64u : static_cast<U32>(__builtin_ctzll(a | (U64{1} << 63))); }
-  US_OP static U32 BitReverse(U32 a) {
-    a = ((a >> 1) & 0x55555555u) | ((a & 0x55555555u) << 1);
-    a = ((a >> 2) & 0x33333333u) | ((a & 0x33333333u) << 2);
-    a = ((a >> 4) & 0x0f0f0f0fu) | ((a & 0x0f0f0f0fu) << 4);
-    return __builtin_bswap32(a);
-  }
-  US_OP static U64 BitReverse(U64 a) {
-    return uint64_t{BitReverse(static_cast<U32>(a))} << 32 | BitReverse(static_cast<U32>(a >> 32));
-  }
-
-  US_OP static U32 Zext32(U16 a) { return a; }
-  US_OP static U32 Sext32(U16 a) { return static_cast<U32>(int32_t{static_cast<int16_t>(a)}); }
-  US_OP static U64 Zext64(U32 a) { return a; }
-  US_OP static U64 Sext64(U32 a) { return static_cast<U64>(int64_t{static_cast<int32_t>(a)}); }
-  US_OP static U16 Lo16(U32 a) { return static_cast<U16>(a); }
-  US_OP static U16 Hi16(U32 a) { return static_cast<U16>(a >> 16); }
-  US_OP static U32 Lo32(U64 a) { return static_cast<U32>(a); }
-  US_OP static U32 Hi32(U64 a) { return static_cast<U32>(a >> 32); }
-  US_OP static U32 Pack16(U16 lo, U16 hi) { return lo | uint32_t{hi} << 16; }
-  US_OP static U64 Pack32(U32 lo, U32 hi) { return lo | uint64_t{hi} << 32; }
-  // The low N bits as a signed number.
-  template <int N>
-  US_OP static U32 SextFrom(U32 a) {
-    return static_cast<U32>(static_cast<int32_t>(a << (32 - N)) >> (32 - N));
-  }
-  template <int N>
-  US_OP static U32 Byte(U32 a) {
-    return (a >> (8 * N)) & 0xffu;
-  }
-};
 
 // kHostLike: rounding is nearest-even everywhere and f16 overflows to infinity (FpMode::IsHostLike()).
 template <bool kHostLike>
@@ -194,8 +98,12 @@ struct LaneMath : LaneInt {
     return F16{static_cast<uint16_t>(a.bits & ((a.bits & 0x7c00u) != 0 ? 0xffffu : keep_out16))};
   }
   US_OP F64 In(F64 a) const { return AsF64(Bits(a) & ((Bits(a) & kInf64) != 0 ? ~uint64_t{0} : keep_in64)); }
-  US_OP F64 Out(F64 a) const { return AsF64(Bits(a) & ((Bits(a) & kInf64) != 0 ? ~uint64_t{0} : keep_out64)); }
-  US_OP static F32 Flushed(F32 a) { return AsF32(Bits(a) & ((Bits(a) & 0x7f800000u) != 0 ? ~0u : 0x80000000u)); }
+  US_OP F64 Out(F64 a) const {
+    return AsF64(Bits(a) & ((Bits(a) & kInf64) != 0 ? ~uint64_t{0} : keep_out64));
+  }
+  US_OP static F32 Flushed(F32 a) {
+    return AsF32(Bits(a) & ((Bits(a) & 0x7f800000u) != 0 ? ~0u : 0x80000000u));
+  }
 
   // --- NaN results: the first NaN operand, quieted; without one, the negative default NaN (the manual's
   // examples, e.g. V_LOG_F32(-1.0) = 0xffc00000) ---
@@ -340,7 +248,8 @@ struct LaneMath : LaneInt {
   // (a * b + c) * 2^n, rounded once; -1000 <= n <= 1000.
   US_OP F32 FFmaScaled(F32 a, F32 b, F32 c, U32 n) const {
     a = In(a), b = In(b), c = In(c);
-    const double s = AddToOdd(static_cast<double>(a) * b, c, mode.round32) * PowerOfTwo(static_cast<int32_t>(n));
+    const double s =
+        AddToOdd(static_cast<double>(a) * b, c, mode.round32) * PowerOfTwo(static_cast<int32_t>(n));
     return WithNan(Out(RoundTo32(s, kHostLike ? Round::kNearestEven : mode.round32)), a, b, c);
   }
   US_OP F64 FFmaScaled(F64 a, F64 b, F64 c, U32 n) const {
@@ -449,10 +358,16 @@ struct LaneMath : LaneInt {
   US_OP F64 FCeil(F64 a) const { return a = In(a), WithNan(__builtin_ceil(a), a); }
   US_OP F64 FFloor(F64 a) const { return a = In(a), WithNan(__builtin_floor(a), a); }
   US_OP F64 FRndne(F64 a) const { return a = In(a), WithNan(__builtin_rint(a), a); }
-  US_OP F16 FTrunc(F16 a) const { return a = In(a), WithNan(F16{HalfFromFloat(__builtin_truncf(Wide(a)))}, a); }
+  US_OP F16 FTrunc(F16 a) const {
+    return a = In(a), WithNan(F16{HalfFromFloat(__builtin_truncf(Wide(a)))}, a);
+  }
   US_OP F16 FCeil(F16 a) const { return a = In(a), WithNan(F16{HalfFromFloat(__builtin_ceilf(Wide(a)))}, a); }
-  US_OP F16 FFloor(F16 a) const { return a = In(a), WithNan(F16{HalfFromFloat(__builtin_floorf(Wide(a)))}, a); }
-  US_OP F16 FRndne(F16 a) const { return a = In(a), WithNan(F16{HalfFromFloat(__builtin_rintf(Wide(a)))}, a); }
+  US_OP F16 FFloor(F16 a) const {
+    return a = In(a), WithNan(F16{HalfFromFloat(__builtin_floorf(Wide(a)))}, a);
+  }
+  US_OP F16 FRndne(F16 a) const {
+    return a = In(a), WithNan(F16{HalfFromFloat(__builtin_rintf(Wide(a)))}, a);
+  }
   // x - floor(x), below one: "result clamped to 0x3f7fffff".
   US_OP F32 FFract(F32 a) const {
     const F32 r = FAdd(a, FNeg(FFloor(a)));
@@ -542,21 +457,33 @@ struct LaneMath : LaneInt {
     a = Flushed(a);
     return WithNan(static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(a))), a);
   }
-  static F32 FExp2(F32 a) { return a = Flushed(a), WithNan(Flushed(static_cast<float>(std::exp2(static_cast<double>(a)))), a); }
-  static F32 FLog2(F32 a) { return a = Flushed(a), WithNan(static_cast<float>(std::log2(static_cast<double>(a))), a); }
+  static F32 FExp2(F32 a) {
+    return a = Flushed(a), WithNan(Flushed(static_cast<float>(std::exp2(static_cast<double>(a)))), a);
+  }
+  static F32 FLog2(F32 a) {
+    return a = Flushed(a), WithNan(static_cast<float>(std::log2(static_cast<double>(a))), a);
+  }
   F32 FSinTurns(F32 a) const { return a = In(a), WithNan(Out(static_cast<float>(SinTurns(a))), a); }
   F32 FCosTurns(F32 a) const { return a = In(a), WithNan(Out(static_cast<float>(CosTurns(a))), a); }
   US_OP F64 FRcp(F64 a) const { return a = In(a), WithNan(Out(1.0 / a), a); }
   US_OP F64 FSqrt(F64 a) const { return a = In(a), WithNan(__builtin_sqrt(a), a); }
   US_OP F64 FRsq(F64 a) const { return a = In(a), WithNan(1.0 / __builtin_sqrt(a), a); }
-  US_OP F16 FRcp(F16 a) const { return a = In(a), WithNan(Out(Narrow16(1.0 / static_cast<double>(Wide(a)))), a); }
-  US_OP F16 FSqrt(F16 a) const { return a = In(a), WithNan(Narrow16(__builtin_sqrt(static_cast<double>(Wide(a)))), a); }
+  US_OP F16 FRcp(F16 a) const {
+    return a = In(a), WithNan(Out(Narrow16(1.0 / static_cast<double>(Wide(a)))), a);
+  }
+  US_OP F16 FSqrt(F16 a) const {
+    return a = In(a), WithNan(Narrow16(__builtin_sqrt(static_cast<double>(Wide(a)))), a);
+  }
   US_OP F16 FRsq(F16 a) const {
     a = In(a);
     return WithNan(Narrow16(1.0 / __builtin_sqrt(static_cast<double>(Wide(a)))), a);
   }
-  F16 FExp2(F16 a) const { return a = In(a), WithNan(Out(Narrow16(std::exp2(static_cast<double>(Wide(a))))), a); }
-  F16 FLog2(F16 a) const { return a = In(a), WithNan(Out(Narrow16(std::log2(static_cast<double>(Wide(a))))), a); }
+  F16 FExp2(F16 a) const {
+    return a = In(a), WithNan(Out(Narrow16(std::exp2(static_cast<double>(Wide(a))))), a);
+  }
+  F16 FLog2(F16 a) const {
+    return a = In(a), WithNan(Out(Narrow16(std::log2(static_cast<double>(Wide(a))))), a);
+  }
   F16 FSinTurns(F16 a) const { return a = In(a), WithNan(Out(Narrow16(SinTurns(Wide(a)))), a); }
   F16 FCosTurns(F16 a) const { return a = In(a), WithNan(Out(Narrow16(CosTurns(Wide(a)))), a); }
 
@@ -603,7 +530,8 @@ struct LaneMath : LaneInt {
   }
   US_OP F16 F16FromF32Rtz(F32 a) const {
     a = In(a);
-    return Out(F16{static_cast<uint16_t>(RoundDouble<5, 10>(static_cast<double>(a), Round::kToZero, mode.fp16_ovfl))});
+    return Out(F16{
+        static_cast<uint16_t>(RoundDouble<5, 10>(static_cast<double>(a), Round::kToZero, mode.fp16_ovfl))});
   }
   US_OP F32 F32FromF64(F64 a) const {
     a = In(a);

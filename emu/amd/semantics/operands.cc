@@ -15,7 +15,9 @@ void Fill(uint32_t* out, uint32_t value, int lanes) {
   for (int lane = 0; lane < lanes; ++lane) out[lane] = value;
 }
 
-bool IsSingleHalf(SrcKind kind) { return kind == SrcKind::kU16 || kind == SrcKind::kF16 || kind == SrcKind::kBF16; }
+bool IsSingleHalf(SrcKind kind) {
+  return kind == SrcKind::kU16 || kind == SrcKind::kF16 || kind == SrcKind::kBF16;
+}
 bool IsPacked(SrcKind kind) {
   return kind == SrcKind::kPkU16 || kind == SrcKind::kPkF16 || kind == SrcKind::kPkBF16;
 }
@@ -142,9 +144,9 @@ bool DppSourceLanes(const DppInfo& dpp, int lanes, int8_t* source) {
 
 namespace {
 
-// Source 0 under DPP: gathers each dword, and takes out of `written` the lanes that get nothing. A source lane outside
-// EXEC counts as none unless FI is set; none reads as 0 under BOUND_CTRL (and for DPP8, which has no such field), else
-// the lane is not written. Row and bank masks disable the write.
+// Source 0 under DPP: gathers each dword, and takes out of `written` the lanes that get nothing. A source
+// lane outside EXEC counts as none unless FI is set; none reads as 0 under BOUND_CTRL (and for DPP8, which
+// has no such field), else the lane is not written. Row and bank masks disable the write.
 void StageDpp(const DppInfo& dpp, const uint32_t* const* from, int count, const WaveState& wave,
               uint32_t (*buffer)[kMaxLanes], uint64_t* written) {
   const int lanes = wave.wave_size;
@@ -184,7 +186,8 @@ void StageModified(const Inst& inst, int i, SrcKind kind, const WaveState& wave,
   uint32_t* const x = buffer[0];
   if (IsSingleHalf(kind)) {
     // A 16-bit inline constant has its value in the low half only, whatever op_sel says.
-    const bool has_halves = operand.kind != Operand::Kind::kInlineInt && operand.kind != Operand::Kind::kInlineFloat;
+    const bool has_halves =
+        operand.kind != Operand::Kind::kInlineInt && operand.kind != Operand::Kind::kInlineFloat;
     if (Bit(inst.op_sel, i) && has_halves) {
       for (int lane = 0; lane < lanes; ++lane) x[lane] >>= 16;
     }
@@ -214,10 +217,11 @@ void StageModified(const Inst& inst, int i, SrcKind kind, const WaveState& wave,
 
 namespace {
 
-// Output modifiers of one precision. OMOD: scale, flush a denormal, and -0 becomes +0. CLAMP: to [0, 1], NaN to 0 in
-// DX10 mode.
+// Output modifiers of one precision. OMOD: scale, flush a denormal, and -0 becomes +0. CLAMP: to [0, 1], NaN
+// to 0 in DX10 mode.
 template <class Float>
-Float Modified(const LaneMath<false>& math, Float v, uint8_t omod, Float factor, bool clamp, Float zero, Float one) {
+Float Modified(const LaneMath<false>& math, Float v, uint8_t omod, Float factor, bool clamp, Float zero,
+               Float one) {
   if (omod != 0) {
     v = math.FMul(v, factor);
     if (math.IsDenorm(v) || math.IsZero(v)) v = zero;
@@ -235,7 +239,8 @@ Float Modified(const LaneMath<false>& math, Float v, uint8_t omod, Float factor,
 void ApplyOutputModifiers(DstKind kind, uint8_t omod, bool clamp, const FpMode& mode, int lanes,
                           LaneBuffers* buffers) {
   const bool single = kind == DstKind::kF32;
-  // "If output denormals are enabled, then output modifiers are ignored ... ignored if the IEEE mode bit is set."
+  // "If output denormals are enabled, then output modifiers are ignored ... ignored if the IEEE mode bit is
+  // set."
   const bool keeps = single ? !mode.flush_out32 : !mode.flush_out16_64;
   if (keeps || mode.ieee || kind == DstKind::kPkF16) omod = 0;
   if (omod == 0 && !clamp) return;

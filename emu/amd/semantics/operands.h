@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Operand fetch, modifiers, DPP and write-back of the vector ALU, written once for every instruction and driven by its
-// Signature. Produces the lane arrays that RunLanes works on, and puts its results into the registers under EXEC. It
-// knows no instruction by name.
+// Operand fetch, modifiers, DPP and write-back of the vector ALU, written once for every instruction and
+// driven by its Signature. Produces the lane arrays that RunLanes works on, and puts its results into the
+// registers under EXEC. It knows no instruction by name.
 
 #include <cstdint>
 
@@ -16,7 +16,8 @@ namespace understudy::emu::amd {
 
 constexpr int kMaxLanes = 64;
 
-// Backing store of one instruction's staged operands and results; lives on the stack of the executing function.
+// Backing store of one instruction's staged operands and results; lives on the stack of the executing
+// function.
 struct LaneBuffers {
   alignas(64) uint32_t src[4][4][kMaxLanes];
   alignas(64) uint32_t dst[4][kMaxLanes];
@@ -46,14 +47,15 @@ uint8_t PackedSelectHigh(const Inst& inst);
 bool SourceIsModified(const Inst& inst, int i, SrcKind kind);
 
 // OMOD and float CLAMP on the staged result.
-void ApplyOutputModifiers(DstKind kind, uint8_t omod, bool clamp, const FpMode& mode, int lanes, LaneBuffers* buffers);
+void ApplyOutputModifiers(DstKind kind, uint8_t omod, bool clamp, const FpMode& mode, int lanes,
+                          LaneBuffers* buffers);
 
 // Writes the staged result to `operand` where `exec` has bits. `high_half`: op_sel bit of the destination.
 void WriteBack(const Operand& operand, DstKind kind, bool high_half, uint64_t exec, const KernelSet& kernels,
                const LaneBuffers& buffers, WaveState& wave);
 
-// The lane that each lane reads from under `dpp` (-1: none), for lane arrays of `lanes`. False where the control is not
-// one of RDNA3's.
+// The lane that each lane reads from under `dpp` (-1: none), for lane arrays of `lanes`. False where the
+// control is not one of RDNA3's.
 bool DppSourceLanes(const DppInfo& dpp, int lanes, int8_t* source);
 
 }  // namespace understudy::emu::amd

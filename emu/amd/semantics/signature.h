@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The operand signature of an instruction, obtained by running its semantics over a builder whose values are
-// types only. The interpreter's operand fetch and write-back are driven by it, so that no second list of operand
-// types is kept by hand. It computes nothing at run time.
+// types only. The interpreter's operand fetch and write-back are driven by it, so that no second list of
+// operand types is kept by hand. It computes nothing at run time.
 
 #include <cstdint>
 
@@ -11,15 +11,15 @@ namespace understudy::emu::amd {
 // How the semantics ask for a source. One staged array of 32-bit lanes a dword, lane-contiguous.
 enum class SrcKind : uint8_t {
   kNone,
-  kU16,     // low half of a dword
-  kF16,     // the same, neg/abs applied
+  kU16,  // low half of a dword
+  kF16,  // the same, neg/abs applied
   kBF16,
   kU32,
   kF32,
-  kU64,     // two dwords
+  kU64,  // two dwords
   kF64,
-  kPkU16,   // both halves of a dword, op_sel/op_sel_hi applied
-  kPkF16,   // the same with neg/neg_hi
+  kPkU16,  // both halves of a dword, op_sel/op_sel_hi applied
+  kPkF16,  // the same with neg/neg_hi
   kPkBF16,
   kMix,     // fma_mix source as the f32 it stands for
   kWords4,  // four dwords
@@ -37,7 +37,7 @@ enum class DstKind : uint8_t {
   kF64,
   kPkU16,
   kPkF16,
-  kLoF16,   // low half, the high half is kept
+  kLoF16,  // low half, the high half is kept
   kHiF16,
   kWords4,
 };
@@ -45,18 +45,24 @@ enum class DstKind : uint8_t {
 struct Signature {
   SrcKind src[4] = {SrcKind::kNone, SrcKind::kNone, SrcKind::kNone, SrcKind::kNone};
   DstKind dst = DstKind::kNone;
-  bool writes_mask = false;   // DstMask was called
-  bool uses_float = false;    // a result depends on MODE's float fields
-  bool saturates = false;     // CLAMP means integer saturation
-  bool reads_signs = false;   // NEG bits mean signedness
+  bool writes_mask = false;  // DstMask was called
+  bool uses_float = false;   // a result depends on MODE's float fields
+  bool saturates = false;    // CLAMP means integer saturation
+  bool reads_signs = false;  // NEG bits mean signedness
   bool reads_lane_id = false;
 };
 
 constexpr int SrcWords(SrcKind kind) {
-  return kind == SrcKind::kNone ? 0 : kind == SrcKind::kU64 || kind == SrcKind::kF64 ? 2 : kind == SrcKind::kWords4 ? 4 : 1;
+  return kind == SrcKind::kNone                           ? 0
+         : kind == SrcKind::kU64 || kind == SrcKind::kF64 ? 2
+         : kind == SrcKind::kWords4                       ? 4
+                                                          : 1;
 }
 constexpr int DstWords(DstKind kind) {
-  return kind == DstKind::kNone ? 0 : kind == DstKind::kU64 || kind == DstKind::kF64 ? 2 : kind == DstKind::kWords4 ? 4 : 1;
+  return kind == DstKind::kNone                           ? 0
+         : kind == DstKind::kU64 || kind == DstKind::kF64 ? 2
+         : kind == DstKind::kWords4                       ? 4
+                                                          : 1;
 }
 
 // The builder of types.
@@ -74,10 +80,10 @@ class SignatureReader {
   Signature signature;
 
   // --- operands ---
-#define US_SRC(name, T, kind)                  \
-  constexpr T name(int i) {                    \
-    signature.src[i] = SrcKind::kind;          \
-    return {};                                 \
+#define US_SRC(name, T, kind)         \
+  constexpr T name(int i) {           \
+    signature.src[i] = SrcKind::kind; \
+    return {};                        \
   }
   US_SRC(SrcU16, U16, kU16)
   US_SRC(SrcF16, F16, kF16)
@@ -123,10 +129,10 @@ class SignatureReader {
   constexpr Bool CBool(bool) { return {}; }
 
   // --- integers ---
-#define US_SAME2(name)        \
-  template <class T>          \
-  constexpr T name(T, T) {    \
-    return {};                \
+#define US_SAME2(name)     \
+  template <class T>       \
+  constexpr T name(T, T) { \
+    return {};             \
   }
   US_SAME2(Add)
   US_SAME2(Sub)
@@ -141,28 +147,28 @@ class SignatureReader {
   US_SAME2(MulHiU)
   US_SAME2(MulHiS)
 #undef US_SAME2
-#define US_SAME1(name)     \
-  template <class T>       \
-  constexpr T name(T) {    \
-    return {};             \
+#define US_SAME1(name)  \
+  template <class T>    \
+  constexpr T name(T) { \
+    return {};          \
   }
   US_SAME1(Not)
   US_SAME1(Neg)
   US_SAME1(BitReverse)
 #undef US_SAME1
-#define US_SHIFT(name)          \
-  template <class T>            \
-  constexpr T name(T, U32) {    \
-    return {};                  \
+#define US_SHIFT(name)       \
+  template <class T>         \
+  constexpr T name(T, U32) { \
+    return {};               \
   }
   US_SHIFT(Shl)
   US_SHIFT(Shr)
   US_SHIFT(Sar)
 #undef US_SHIFT
-#define US_TEST2(name)           \
-  template <class T>             \
-  constexpr Bool name(T, T) {    \
-    return {};                   \
+#define US_TEST2(name)        \
+  template <class T>          \
+  constexpr Bool name(T, T) { \
+    return {};                \
   }
   US_TEST2(Eq)
   US_TEST2(Ne)
@@ -226,10 +232,10 @@ class SignatureReader {
   constexpr U32 ExpField(F) {
     return {};
   }
-#define US_CLASS(name)          \
-  template <class F>            \
-  constexpr Bool name(F) {      \
-    return {};                  \
+#define US_CLASS(name)     \
+  template <class F>       \
+  constexpr Bool name(F) { \
+    return {};             \
   }
   US_CLASS(IsNan)
   US_CLASS(IsSNan)
@@ -251,9 +257,9 @@ class SignatureReader {
     return {};
   }
 
-#define US_FLOAT_N(name)                   \
-  template <class F, class... More>        \
-  constexpr F name(F, More...) {           \
+#define US_FLOAT_N(name)                     \
+  template <class F, class... More>          \
+  constexpr F name(F, More...) {             \
     return signature.uses_float = true, F{}; \
   }
   US_FLOAT_N(FAdd)
@@ -286,9 +292,9 @@ class SignatureReader {
   constexpr U32 FrexpExp(F) {
     return signature.uses_float = true, U32{};
   }
-#define US_FLOAT_TEST(name)      \
-  template <class F>             \
-  constexpr Bool name(F, F) {    \
+#define US_FLOAT_TEST(name)                     \
+  template <class F>                            \
+  constexpr Bool name(F, F) {                   \
     return signature.uses_float = true, Bool{}; \
   }
   US_FLOAT_TEST(FEq)
@@ -298,10 +304,8 @@ class SignatureReader {
   US_FLOAT_TEST(FGe)
   US_FLOAT_TEST(FLg)
 #undef US_FLOAT_TEST
-#define US_CONVERT(name, To, From)           \
-  constexpr To name(From) {                  \
-    return signature.uses_float = true, To{}; \
-  }
+#define US_CONVERT(name, To, From) \
+  constexpr To name(From) { return signature.uses_float = true, To{}; }
   US_CONVERT(F32FromU32, F32, U32)
   US_CONVERT(F32FromS32, F32, U32)
   US_CONVERT(F64FromU32, F64, U32)

@@ -23,9 +23,10 @@ void PrepareArrays(const Inst& inst, const WaveState& wave, LaneBuffers* buffers
   arrays->lanes = wave.wave_size;
 }
 
-// The mask result: inactive lanes write 0. VOPC has it as its only destination, the carry forms as their second.
-void WriteMaskResult(const Operand& operand, uint64_t exec, const KernelSet& kernels, const LaneBuffers& buffers,
-                     WaveState& wave) {
+// The mask result: inactive lanes write 0. VOPC has it as its only destination, the carry forms as their
+// second.
+void WriteMaskResult(const Operand& operand, uint64_t exec, const KernelSet& kernels,
+                     const LaneBuffers& buffers, WaveState& wave) {
   WriteMask(operand, kernels.pack_mask(buffers.mask, wave.wave_size) & exec, wave);
 }
 
@@ -83,7 +84,8 @@ ExecResult ExecPair(const Inst& inst, WaveState& wave) {
     const Signature& signature = entries[half]->signature;
     for (int i = 0; i < 3; ++i) {
       if (signature.src[i] == SrcKind::kNone) continue;
-      StagePlain(inst.src[3 * half + i], signature.src[i], wave, kernels, buffers[half].src[i], arrays.src[i]);
+      StagePlain(inst.src[3 * half + i], signature.src[i], wave, kernels, buffers[half].src[i],
+                 arrays.src[i]);
     }
     ChooseKernel(entries[half]->kernel, arrays.mode)(arrays);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Executors of vector ALU instructions for the decoded-program cache: VOP1, VOP2, VOPC, VOP3, VOP3P, VOPD. The executor is
-// chosen once, when an instruction is decoded; it allocates nothing and calls nothing virtual.
+// Executors of vector ALU instructions for the decoded-program cache: VOP1, VOP2, VOPC, VOP3, VOP3P, VOPD.
+// The executor is chosen once, when an instruction is decoded; it allocates nothing and calls nothing
+// virtual.
 
 #include <string>
 

@@ -20,7 +20,8 @@ struct Row {
 constexpr Row kRows[] = {
 #define SEMANTIC(chapter, opcode, function, state, note) \
   {Opcode::opcode, SemanticState::state, note, SignatureOf<semantic::opcode>(), nullptr},
-#define WAVE_OP(opcode, function, state, note) {Opcode::opcode, SemanticState::state, note, Signature(), &function},
+#define WAVE_OP(opcode, function, state, note) \
+  {Opcode::opcode, SemanticState::state, note, Signature(), &function},
 #define REFUSED(opcode, reason) {Opcode::opcode, SemanticState::kRefused, reason, Signature(), nullptr},
 #include "emu/amd/semantics/semantics.inc"
 #undef SEMANTIC
@@ -35,7 +36,8 @@ struct Table {
 
 bool HostHasAvx2() {
 #if defined(__x86_64__)
-  // US_SEMANTICS_ARCH=baseline in the environment keeps to the baseline, so that both can be tested on one host.
+  // US_SEMANTICS_ARCH=baseline in the environment keeps to the baseline, so that both can be tested on one
+  // host.
   const char* choice = std::getenv("US_SEMANTICS_ARCH");
   if (choice != nullptr && std::string(choice) == "baseline") return false;
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");

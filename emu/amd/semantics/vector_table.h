@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// semantics.inc as a table indexed by opcode: signature, state, note, compiled loops. Used by operand staging, dispatch
-// and the coverage report. Built once; read-only afterwards.
+// semantics.inc as a table indexed by opcode: signature, state, note, compiled loops. Used by operand
+// staging, dispatch and the coverage report. Built once; read-only afterwards.
 
 #include <string>
 #include <vector>
@@ -19,9 +19,9 @@ struct VectorEntry {
   bool known = false;  // a row of semantics.inc
   SemanticState state = SemanticState::kRefused;
   const char* note = "";
-  Signature signature;        // per-lane semantics only
-  LaneKernel kernel;          // per-lane semantics only
-  ExecFn wave_op = nullptr;   // whole-wave semantics only
+  Signature signature;       // per-lane semantics only
+  LaneKernel kernel;         // per-lane semantics only
+  ExecFn wave_op = nullptr;  // whole-wave semantics only
 };
 
 const VectorEntry& VectorEntryOf(Opcode op);
@@ -36,9 +36,11 @@ struct CoverageRow {
 };
 struct CoverageReport {
   std::vector<CoverageRow> rows;
-  int exact = 0, approximate = 0, refused = 0, missing = 0;  // missing: in the ISA tables, not in semantics.inc
+  int exact = 0, approximate = 0, refused = 0,
+      missing = 0;  // missing: in the ISA tables, not in semantics.inc
 };
-// Every vector ALU mnemonic of `isa` (VOP*, VINTERP, LDSDIR). Rows for missing ones are refused with "not implemented".
+// Every vector ALU mnemonic of `isa` (VOP*, VINTERP, LDSDIR). Rows for missing ones are refused with "not
+// implemented".
 CoverageReport VectorCoverage(Isa isa);
 
 }  // namespace understudy::emu::amd

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameter interpolation (RDNA3 ISA, "VINTERP Instructions"): fused multiply-adds whose sources 0 and 2 come from fixed
-// lanes of each quad, whatever EXEC says about those lanes. What a pixel shader's LDS loads would have put into the
-// registers is the caller's matter.
+// Parameter interpolation (RDNA3 ISA, "VINTERP Instructions"): fused multiply-adds whose sources 0 and 2 come
+// from fixed lanes of each quad, whatever EXEC says about those lanes. What a pixel shader's LDS loads would
+// have put into the registers is the caller's matter.
 
 #include <cstdint>
 
@@ -23,7 +23,8 @@ struct Form {
   bool toward_zero;
 };
 
-float Source(const Inst& inst, int i, int lane, bool is_half, const WaveState& wave, const LaneMath<false>& math) {
+float Source(const Inst& inst, int i, int lane, bool is_half, const WaveState& wave,
+             const LaneMath<false>& math) {
   const uint32_t word = wave.Vgpr(inst.src[i].reg)[lane];
   const uint32_t half = ((inst.op_sel >> i) & 1) != 0 ? word >> 16 : word & 0xffffu;
   const float v = is_half ? math.F32FromF16(Half{static_cast<uint16_t>(half)}) : FloatOf(word);
@@ -37,8 +38,10 @@ ExecResult Interpolate(const Inst& inst, WaveState& wave, const Form& form) {
   LaneBuffers buffers;
   for (int lane = 0; lane < wave.wave_size; ++lane) {
     const int quad = lane & ~3;
-    const int lane0 = quad + form.quad_lane0, lane2 = form.quad_lane2 == kOwnLane ? lane : quad + form.quad_lane2;
-    const float a = Source(inst, 0, lane0, form.half0, wave, math), b = Source(inst, 1, lane, false, wave, math),
+    const int lane0 = quad + form.quad_lane0,
+              lane2 = form.quad_lane2 == kOwnLane ? lane : quad + form.quad_lane2;
+    const float a = Source(inst, 0, lane0, form.half0, wave, math),
+                b = Source(inst, 1, lane, false, wave, math),
                 c = Source(inst, 2, lane2, form.half2, wave, math);
     buffers.dst[0][lane] = form.half_result ? math.FFmaTo16(a, b, c).bits : BitsOf(math.FFma(a, b, c));
   }

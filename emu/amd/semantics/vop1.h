@@ -7,6 +7,8 @@
 
 namespace understudy::emu::amd {
 
+// clang-format off: an instruction a line
+
 template <class B> constexpr void VNop(B&) {}
 
 // Modifiers on a move act on the sign bit, whatever the bits mean.
@@ -111,4 +113,5 @@ template <class B> constexpr void VFrexpExpI16F16(B& b) { b.DstU16(b.Lo16(b.Frex
 template <class B> constexpr void VFrexpExpI32F32(B& b) { b.DstU32(b.FrexpExp(b.SrcF32(0))); }
 template <class B> constexpr void VFrexpExpI32F64(B& b) { b.DstU32(b.FrexpExp(b.SrcF64(0))); }
 
+// clang-format on
 }  // namespace understudy::emu::amd

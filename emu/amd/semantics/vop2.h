@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// VOP2 and the two-source VOP3 instructions. RDNA3 ISA, "VOP2 Instructions" and "VOP3 & VOP3SD Instructions". A tied
-// accumulator (FMAC, DOT2ACC) arrives as source 2, the select and carry masks of CNDMASK and ADD_CO_CI as well.
+// VOP2 and the two-source VOP3 instructions. RDNA3 ISA, "VOP2 Instructions" and "VOP3 & VOP3SD Instructions".
+// A tied accumulator (FMAC, DOT2ACC) arrives as source 2, the select and carry masks of CNDMASK and ADD_CO_CI
+// as well.
 
 #include <cstdint>
 
 namespace understudy::emu::amd {
+
+// clang-format off: an instruction a line
 
 template <class B> constexpr void VCndmaskB32(B& b) {
   b.DstU32(b.Select(b.SrcMask(2), b.Bits(b.SrcF32(1)), b.Bits(b.SrcF32(0))));
@@ -241,4 +244,5 @@ template <class B> constexpr void VTrigPreopF64(B& b) {
   b.DstF64(b.FLdexp(value, b.Add(scale, extra)));
 }
 
+// clang-format on
 }  // namespace understudy::emu::amd

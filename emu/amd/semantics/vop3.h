@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// VOP3 with three sources: integers, bit fields, bytes and sums of absolute differences. RDNA3 ISA, "VOP3 & VOP3SD
-// Instructions". The floating-point ones are in vop3_float.h.
+// VOP3 with three sources: integers, bit fields, bytes and sums of absolute differences. RDNA3 ISA, "VOP3 &
+// VOP3SD Instructions". The floating-point ones are in vop3_float.h.
 
 #include <cstdint>
 
 namespace understudy::emu::amd {
+
+// clang-format off: an instruction a line
 
 #define US_INT_TERNARY(name, expression)                               \
   template <class B> constexpr void name(B& b) {                       \
@@ -215,4 +217,5 @@ template <class B> constexpr void VMqsadU32U8(B& b) {
   }
 }
 
+// clang-format on
 }  // namespace understudy::emu::amd

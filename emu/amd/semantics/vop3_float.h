@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// VOP3 floating point beyond FMA: three-way minima and maxima, cube maps, and the division steps. RDNA3 ISA, "VOP3 &
-// VOP3SD Instructions".
+// VOP3 floating point beyond FMA: three-way minima and maxima, cube maps, and the division steps. RDNA3 ISA,
+// "VOP3 & VOP3SD Instructions".
 
 #include <cstdint>
 
 namespace understudy::emu::amd {
+
+// clang-format off: an instruction a line
 
 #define US_FLOAT_TERNARY(name, expression)                                              \
   template <class B> constexpr void name##F16(B& b) {                                   \
@@ -179,4 +181,5 @@ template <class B> constexpr void VDivFixupF64(B& b) {
                                 b.AsF64(b.C64(0x0010000000000000u))));
 }
 
+// clang-format on
 }  // namespace understudy::emu::amd

@@ -7,6 +7,8 @@
 
 namespace understudy::emu::amd {
 
+// clang-format off: an instruction a line
+
 #define US_PK_INT(name, expression)                                                                     \
   template <class B> constexpr auto name##Half(B& b, int half) {                                        \
     const auto x = b.SrcPkU16(0, half), y = b.SrcPkU16(1, half);                                        \
@@ -107,4 +109,5 @@ template <class B> constexpr void VDot8I32Iu4(B& b) { DotIu<4>(b); }
 template <class B> constexpr void VDot4U32U8(B& b) { DotU<8>(b); }
 template <class B> constexpr void VDot8U32U4(B& b) { DotU<4>(b); }
 
+// clang-format on
 }  // namespace understudy::emu::amd

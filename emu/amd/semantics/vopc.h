@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// VOPC: comparisons and class tests. RDNA3 ISA, "VOPC Instructions". V_CMP writes VCC or a scalar mask and V_CMPX
-// writes EXEC: the destination operand decides, the meaning is the same.
+// VOPC: comparisons and class tests. RDNA3 ISA, "VOPC Instructions". V_CMP writes VCC or a scalar mask and
+// V_CMPX writes EXEC: the destination operand decides, the meaning is the same.
 
 #include <cstdint>
 
 namespace understudy::emu::amd {
+
+// clang-format off: an instruction a line
 
 template <class B> constexpr void VCmpF(B& b) { b.DstMask(b.CBool(false)); }
 template <class B> constexpr void VCmpT(B& b) { b.DstMask(b.CBool(true)); }
@@ -73,4 +75,5 @@ template <class B> constexpr void VCmpClassF16(B& b) { CmpClass(b, b.SrcF16(0), 
 template <class B> constexpr void VCmpClassF32(B& b) { CmpClass(b, b.SrcF32(0), b.SrcU32(1), 0xff); }
 template <class B> constexpr void VCmpClassF64(B& b) { CmpClass(b, b.SrcF64(0), b.SrcU32(1), 0x7ff); }
 
+// clang-format on
 }  // namespace understudy::emu::amd

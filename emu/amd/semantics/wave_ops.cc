@@ -24,8 +24,8 @@ uint32_t LaneValue(const Operand& operand, int lane, const WaveState& wave) {
 
 bool Active(const WaveState& wave, int lane) { return ((wave.exec() >> lane) & 1) != 0; }
 
-// A register index that M0 moved beyond the wave's registers reads v0 and writes nothing (RDNA3 ISA, "Out-of-Range
-// VGPRs").
+// A register index that M0 moved beyond the wave's registers reads v0 and writes nothing (RDNA3 ISA,
+// "Out-of-Range VGPRs").
 const uint32_t* RelativeSource(uint32_t reg, const WaveState& wave) {
   return wave.Vgpr(reg < wave.num_vgprs && reg < 256 ? static_cast<int>(reg) : 0);
 }
@@ -50,8 +50,8 @@ void SwapRegisters(uint32_t* a, uint32_t* b, WaveState& wave) {
 
 // OPSEL[0] is DPP's fetch-inactive here, OPSEL[1] its bound control.
 ExecResult PermuteRows(const Inst& inst, WaveState& wave, int row_flip) {
-  const uint64_t select = (ScalarOperand(inst.src[1], 1, wave) & 0xffffffffu) |
-                          ScalarOperand(inst.src[2], 1, wave) << 32;
+  const uint64_t select =
+      (ScalarOperand(inst.src[1], 1, wave) & 0xffffffffu) | ScalarOperand(inst.src[2], 1, wave) << 32;
   const bool fetch_inactive = (inst.op_sel & 1) != 0, zero_fill = (inst.op_sel & 2) != 0;
   alignas(64) uint32_t result[kMaxLanes];
   uint64_t written = wave.exec();
@@ -131,11 +131,13 @@ ExecResult MovRelD(const Inst& inst, WaveState& wave) {
   return MoveRelative(value, RelativeDst(inst.dst[0].reg + wave.sgpr[kRegM0], wave), wave);
 }
 ExecResult MovRelS(const Inst& inst, WaveState& wave) {
-  return MoveRelative(RelativeSource(inst.src[0].reg + wave.sgpr[kRegM0], wave), wave.Vgpr(inst.dst[0].reg), wave);
+  return MoveRelative(RelativeSource(inst.src[0].reg + wave.sgpr[kRegM0], wave), wave.Vgpr(inst.dst[0].reg),
+                      wave);
 }
 ExecResult MovRelSD(const Inst& inst, WaveState& wave) {
   const uint32_t m0 = wave.sgpr[kRegM0];
-  return MoveRelative(RelativeSource(inst.src[0].reg + m0, wave), RelativeDst(inst.dst[0].reg + m0, wave), wave);
+  return MoveRelative(RelativeSource(inst.src[0].reg + m0, wave), RelativeDst(inst.dst[0].reg + m0, wave),
+                      wave);
 }
 ExecResult MovRelSD2(const Inst& inst, WaveState& wave) {
   const uint32_t m0 = wave.sgpr[kRegM0];
@@ -158,16 +160,19 @@ std::string WaveOpProblem(const Inst& inst) {
   }
   const bool to_scalar = inst.op == Opcode::V_READLANE_B32 || inst.op == Opcode::V_READFIRSTLANE_B32;
   const auto wanted = to_scalar ? Operand::Kind::kSgpr : Operand::Kind::kVgpr;
-  if (inst.dst[0].kind != wanted) return to_scalar ? "the destination is not a scalar register" : "the destination is not a vector register";
-  const bool any_source = to_scalar || inst.op == Opcode::V_WRITELANE_B32 || inst.op == Opcode::V_MOVRELD_B32 ||
-                          inst.op == Opcode::V_PERMLANE16_B32 || inst.op == Opcode::V_PERMLANEX16_B32 ||
-                          inst.op == Opcode::V_PERMLANE64_B32;
+  if (inst.dst[0].kind != wanted)
+    return to_scalar ? "the destination is not a scalar register"
+                     : "the destination is not a vector register";
+  const bool any_source = to_scalar || inst.op == Opcode::V_WRITELANE_B32 ||
+                          inst.op == Opcode::V_MOVRELD_B32 || inst.op == Opcode::V_PERMLANE16_B32 ||
+                          inst.op == Opcode::V_PERMLANEX16_B32 || inst.op == Opcode::V_PERMLANE64_B32;
   if (inst.enc == Encoding::VINTERP && (inst.n_src < 3 || inst.src[1].kind != Operand::Kind::kVgpr ||
                                         inst.src[2].kind != Operand::Kind::kVgpr)) {
     return "interpolation needs vector registers as sources";
   }
   const bool matrix = inst.enc == Encoding::VOP3P;
-  if (matrix && (inst.n_src < 3 || inst.src[1].kind != Operand::Kind::kVgpr)) return "source 1 is not a vector register";
+  if (matrix && (inst.n_src < 3 || inst.src[1].kind != Operand::Kind::kVgpr))
+    return "source 1 is not a vector register";
   if (!any_source && inst.src[0].kind != Operand::Kind::kVgpr) return "source 0 is not a vector register";
   return "";
 }

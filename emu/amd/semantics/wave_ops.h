@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Vector instructions that work on a whole wave: lane exchange with scalars and between lanes, swaps, registers indexed
-// by M0, matrix multiplication and interpolation. Executors in the form of the decoded-program cache.
+// Vector instructions that work on a whole wave: lane exchange with scalars and between lanes, swaps,
+// registers indexed by M0, matrix multiplication and interpolation. Executors in the form of the
+// decoded-program cache.
 
 #include <string>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix multiply-accumulate, 16x16x16 (RDNA3 ISA, "Wave Matrix Multiply Accumulate"). EXEC is ignored. Layouts: lane l
-// (mod 16) holds row l of A and column l of B, its elements packed in K order from the first register up; the upper
-// lanes repeat the lower sixteen. C and D: column = lane mod 16; in wave32 register v of lanes 0-15 holds row 2v and of
-// lanes 16-31 row 2v + 1; in wave64 register v of lanes 16q.. holds row 4v + q. 16-bit C and D use one half of each
-// register (OPSEL[2]) and keep the other.
+// Matrix multiply-accumulate, 16x16x16 (RDNA3 ISA, "Wave Matrix Multiply Accumulate"). EXEC is ignored.
+// Layouts: lane l (mod 16) holds row l of A and column l of B, its elements packed in K order from the first
+// register up; the upper lanes repeat the lower sixteen. C and D: column = lane mod 16; in wave32 register v
+// of lanes 0-15 holds row 2v and of lanes 16-31 row 2v + 1; in wave64 register v of lanes 16q.. holds row 4v
+// + q. 16-bit C and D use one half of each register (OPSEL[2]) and keep the other.
 //
 // Float sums: one f32 FMA an element, K ascending from C, denormals kept; 16-bit results are rounded once.
 
@@ -104,7 +104,8 @@ template <int kBits>
 ExecResult WmmaI32(const Inst& inst, WaveState& wave) {
   const auto element = [&](int i, int index, int k) -> int64_t {
     const uint32_t bits = Element(inst, i, index, k, kBits, wave);
-    return Bit(inst.neg, i) ? static_cast<int32_t>(LaneInt::SextFrom<kBits>(bits)) : static_cast<int64_t>(bits);
+    return Bit(inst.neg, i) ? static_cast<int32_t>(LaneInt::SextFrom<kBits>(bits))
+                            : static_cast<int64_t>(bits);
   };
   uint32_t result[kN][kN];
   for (int row = 0; row < kN; ++row) {

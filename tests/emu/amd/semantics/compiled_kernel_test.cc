@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same arithmetic compiled by clang for gfx1100 and by this test's own compiler for the host gives the same words:
-// division and square root expansions, 64-bit integers, conversions, comparisons, divergent loops, in waves of 32 and 64.
+// The same arithmetic compiled by clang for gfx1100 and by this test's own compiler for the host gives the
+// same words: division and square root expansions, 64-bit integers, conversions, comparisons, divergent
+// loops, in waves of 32 and 64.
+#include "tests/emu/amd/semantics/compiled_kernel.inc"
+
 #include <gtest/gtest.h>
 
 #include "src/base/file.h"
 #include "tests/emu/amd/core/kernel_runner.h"
-#include "tests/emu/amd/semantics/compiled_kernel.inc"
 #include "tests/emu/amd/semantics/machine.h"
 
 namespace understudy::emu::amd {
@@ -30,7 +32,8 @@ TEST_P(CompiledKernel, GivesTheHostsResults) {
   // 128 VGPRs; IEEE and DX10_CLAMP as clang's descriptor asks.
   runner.regs.rsrc1 = (wave_size == 32 ? 15u : 31u) | 0xf0u << 12 | 1u << 21 | 1u << 23;
   runner.regs.num_thread[0] = kThreads;
-  const int args = runner.AddBuffer(4), in = runner.AddBuffer(4 * kThreads), out = runner.AddBuffer(kMaxResults * kThreads);
+  const int args = runner.AddBuffer(4), in = runner.AddBuffer(4 * kThreads),
+            out = runner.AddBuffer(kMaxResults * kThreads);
   for (int i = 0; i < 2; ++i) {
     const uint64_t va = runner.BufferVa(i == 0 ? in : out);
     runner.Buffer(args)[2 * i] = static_cast<uint32_t>(va);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The division macro that LLVM expands fdiv into (AMDGPU, SITargetLowering LowerFDIV32/64), run instruction by
-// instruction, gives the correctly rounded quotient that the host's divider gives: for normal, denormal, overflowing
-// and special operands.
+// The division macro that LLVM expands fdiv into (AMDGPU, SITargetLowering LowerFDIV32/64), run instruction
+// by instruction, gives the correctly rounded quotient that the host's divider gives: for normal, denormal,
+// overflowing and special operands.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -72,7 +72,8 @@ TEST(Division, MacroInF32IsCorrectlyRounded) {
       for (uint32_t& x : v) {
         x = static_cast<uint32_t>(draws.Bits());
         if (round % 3 == 1) x = draws.Word();
-        if (round % 3 == 2) x = (x & 0x807fffffu) | (draws.Below(2) != 0 ? draws.Below(30) : 225 + draws.Below(30)) << 23;
+        if (round % 3 == 2)
+          x = (x & 0x807fffffu) | (draws.Below(2) != 0 ? draws.Below(30) : 225 + draws.Below(30)) << 23;
       }
       machine.Reg(1, lane) = v[0];
       machine.Reg(2, lane) = v[1];
@@ -83,8 +84,8 @@ TEST(Division, MacroInF32IsCorrectlyRounded) {
       const uint32_t got = machine.Reg(20, lane);
       if (std::isnan(q) ? !std::isnan(FloatOf(got)) : got != BitsOf(q)) {
         if (++wrong < 10) {
-          ADD_FAILURE() << std::hex << machine.Reg(1, lane) << " / " << machine.Reg(2, lane) << " = " << got << ", not "
-                        << BitsOf(q);
+          ADD_FAILURE() << std::hex << machine.Reg(1, lane) << " / " << machine.Reg(2, lane) << " = " << got
+                        << ", not " << BitsOf(q);
         }
       }
     }
@@ -103,7 +104,8 @@ TEST(Division, MacroInF64IsCorrectlyRounded) {
         x = draws.Bits();
         if (round % 3 == 1) x = draws.Long();
         if (round % 3 == 2) {
-          x = (x & 0x800fffffffffffffu) | uint64_t{draws.Below(2) != 0 ? draws.Below(60) : 1987 + draws.Below(60)} << 52;
+          x = (x & 0x800fffffffffffffu) |
+              uint64_t{draws.Below(2) != 0 ? draws.Below(60) : 1987 + draws.Below(60)} << 52;
         }
       }
       for (int w = 0; w < 2; ++w) {
@@ -117,7 +119,8 @@ TEST(Division, MacroInF64IsCorrectlyRounded) {
       const uint64_t got = machine.Reg64(30, lane);
       if (std::isnan(q) ? !std::isnan(DoubleOf(got)) : got != BitsOf(q)) {
         if (++wrong < 10) {
-          ADD_FAILURE() << std::hex << BitsOf(n) << " / " << BitsOf(d) << " = " << got << ", not " << BitsOf(q);
+          ADD_FAILURE() << std::hex << BitsOf(n) << " / " << BitsOf(d) << " = " << got << ", not "
+                        << BitsOf(q);
         }
       }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point instructions beyond add, multiply and fuse: comparisons and classes against the host's predicates, the
-// approximate functions within their bounds of the host's f64 library, three-way and cube-map selections, normalised
-// conversions, and the rounding override of CVT_PK_RTZ.
+// Floating-point instructions beyond add, multiply and fuse: comparisons and classes against the host's
+// predicates, the approximate functions within their bounds of the host's f64 library, three-way and cube-map
+// selections, normalised conversions, and the rounding override of CVT_PK_RTZ.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,10 +50,13 @@ const PredicateRow kPredicates[] = {
     {O::V_CMP_GT_F16, O::V_CMP_GT_F32, O::V_CMP_GT_F64, [](double a, double b) { return a > b; }},
     {O::V_CMP_LG_F16, O::V_CMP_LG_F32, O::V_CMP_LG_F64, [](double a, double b) { return a < b || a > b; }},
     {O::V_CMP_GE_F16, O::V_CMP_GE_F32, O::V_CMP_GE_F64, [](double a, double b) { return a >= b; }},
-    {O::V_CMP_O_F16, O::V_CMP_O_F32, O::V_CMP_O_F64, [](double a, double b) { return !std::isunordered(a, b); }},
-    {O::V_CMP_U_F16, O::V_CMP_U_F32, O::V_CMP_U_F64, [](double a, double b) { return std::isunordered(a, b); }},
+    {O::V_CMP_O_F16, O::V_CMP_O_F32, O::V_CMP_O_F64,
+     [](double a, double b) { return !std::isunordered(a, b); }},
+    {O::V_CMP_U_F16, O::V_CMP_U_F32, O::V_CMP_U_F64,
+     [](double a, double b) { return std::isunordered(a, b); }},
     {O::V_CMP_NGE_F16, O::V_CMP_NGE_F32, O::V_CMP_NGE_F64, [](double a, double b) { return !(a >= b); }},
-    {O::V_CMP_NLG_F16, O::V_CMP_NLG_F32, O::V_CMP_NLG_F64, [](double a, double b) { return !(a < b || a > b); }},
+    {O::V_CMP_NLG_F16, O::V_CMP_NLG_F32, O::V_CMP_NLG_F64,
+     [](double a, double b) { return !(a < b || a > b); }},
     {O::V_CMP_NGT_F16, O::V_CMP_NGT_F32, O::V_CMP_NGT_F64, [](double a, double b) { return !(a > b); }},
     {O::V_CMP_NLE_F16, O::V_CMP_NLE_F32, O::V_CMP_NLE_F64, [](double a, double b) { return !(a <= b); }},
     {O::V_CMP_NEQ_F16, O::V_CMP_NEQ_F32, O::V_CMP_NEQ_F64, [](double a, double b) { return !(a == b); }},
@@ -83,8 +86,11 @@ TEST(FloatCompare, EveryPredicateAtEveryPrecision) {
         EXPECT_EQ((m.wave.Mask(10) >> lane) & 1,
                   row.holds(DecodeFloat(formats::kF16, a & 0xffff), DecodeFloat(formats::kF16, b & 0xffff)))
             << OpcodeName(row.f16) << std::hex << " " << a << " " << b;
-        EXPECT_EQ((m.wave.Mask(12) >> lane) & 1, row.holds(FloatOf(a), FloatOf(b))) << OpcodeName(row.f32) << std::hex << a << " " << b;
-        EXPECT_EQ((m.wave.Mask(14) >> lane) & 1, row.holds(DoubleOf(m.Reg64(4, lane)), DoubleOf(m.Reg64(6, lane)))) << OpcodeName(row.f64);
+        EXPECT_EQ((m.wave.Mask(12) >> lane) & 1, row.holds(FloatOf(a), FloatOf(b)))
+            << OpcodeName(row.f32) << std::hex << a << " " << b;
+        EXPECT_EQ((m.wave.Mask(14) >> lane) & 1,
+                  row.holds(DoubleOf(m.Reg64(4, lane)), DoubleOf(m.Reg64(6, lane))))
+            << OpcodeName(row.f64);
       }
     }
   }
@@ -120,13 +126,20 @@ TEST(FloatCompare, ClassesAreTheHostsClassesAndNeverFlushed) {
       const float f = FloatOf(w);
       const double d = DoubleOf(m.Reg64(4, lane));
       const double hv = DecodeFloat(formats::kF16, h);
-      const int half_kind = std::isnan(hv) ? FP_NAN : std::isinf(hv) ? FP_INFINITE : hv == 0 ? FP_ZERO
-                            : std::fabs(hv) < 0x1p-14 ? FP_SUBNORMAL : FP_NORMAL;
-      EXPECT_EQ((m.wave.Mask(10) >> lane) & 1, (mask >> HostClass(std::isnan(hv), h & 0x200, half_kind, h >> 15)) & 1) << h;
+      const int half_kind = std::isnan(hv)            ? FP_NAN
+                            : std::isinf(hv)          ? FP_INFINITE
+                            : hv == 0                 ? FP_ZERO
+                            : std::fabs(hv) < 0x1p-14 ? FP_SUBNORMAL
+                                                      : FP_NORMAL;
+      EXPECT_EQ((m.wave.Mask(10) >> lane) & 1,
+                (mask >> HostClass(std::isnan(hv), h & 0x200, half_kind, h >> 15)) & 1)
+          << h;
       EXPECT_EQ((m.wave.Mask(12) >> lane) & 1,
-                (mask >> HostClass(std::isnan(f), w & 0x400000, std::fpclassify(f), std::signbit(f))) & 1) << std::hex << w;
-      EXPECT_EQ((m.wave.Mask(14) >> lane) & 1,
-                (mask >> HostClass(std::isnan(d), m.Reg(5, lane) & 0x80000, std::fpclassify(d), std::signbit(d))) & 1);
+                (mask >> HostClass(std::isnan(f), w & 0x400000, std::fpclassify(f), std::signbit(f))) & 1)
+          << std::hex << w;
+      EXPECT_EQ((m.wave.Mask(14) >> lane) & 1, (mask >> HostClass(std::isnan(d), m.Reg(5, lane) & 0x80000,
+                                                                  std::fpclassify(d), std::signbit(d))) &
+                                                   1);
     }
   }
 }
@@ -135,7 +148,9 @@ struct Function {
   O f16, f32;
   double (*exact)(double);
 };
-double Turns(double (*f)(double), double x) { return f((x - std::rint(x)) * 6.283185307179586476925286766559); }
+double Turns(double (*f)(double), double x) {
+  return f((x - std::rint(x)) * 6.283185307179586476925286766559);
+}
 const Function kFunctions[] = {
     {O::V_RCP_F16, O::V_RCP_F32, [](double x) { return 1.0 / x; }},
     {O::V_RSQ_F16, O::V_RSQ_F32, [](double x) { return 1.0 / std::sqrt(x); }},
@@ -169,7 +184,8 @@ TEST(FloatFunctions, StayWithinOneUlpOfTheHostsLibrary) {
           if (trigonometric && std::rint(x * 4) == x * 4) {
             EXPECT_EQ(got, std::rint(exact));
           } else {
-            EXPECT_LE(UlpDistance(got, static_cast<float>(exact)), 1) << OpcodeName(f.f32) << std::hex << " " << w;
+            EXPECT_LE(UlpDistance(got, static_cast<float>(exact)), 1)
+                << OpcodeName(f.f32) << std::hex << " " << w;
           }
         }
         const double half = DecodeFloat(formats::kF16, w & 0xffff), exact_half = f.exact(half);
@@ -178,7 +194,9 @@ TEST(FloatFunctions, StayWithinOneUlpOfTheHostsLibrary) {
           EXPECT_TRUE(std::isnan(got_half)) << OpcodeName(f.f16) << std::hex << " " << (w & 0xffff);
         } else {
           const bool quarter = trigonometric && std::rint(half * 4) == half * 4;
-          EXPECT_EQ(got_half, DecodeFloat(formats::kF16, EncodeFloat(formats::kF16, quarter ? std::rint(exact_half) : exact_half)))
+          EXPECT_EQ(got_half,
+                    DecodeFloat(formats::kF16,
+                                EncodeFloat(formats::kF16, quarter ? std::rint(exact_half) : exact_half)))
               << OpcodeName(f.f16) << std::hex << " " << (w & 0xffff);
         }
       }
@@ -238,9 +256,8 @@ TEST(FloatSelect, CubeMapFacesAndCoordinates) {
     float x, y, z, id, sc, tc, ma;
   };
   const Face faces[] = {
-      {3, 1, 2, 0, -2, -1, 6},   {-3, 1, 2, 1, 2, -1, -6},  {1, 3, 2, 2, 1, 2, 6},
-      {1, -3, 2, 3, 1, -2, -6},  {1, 2, 3, 4, 1, -2, 6},    {1, 2, -3, 5, -1, -2, -6},
-      {2, 2, 2, 4, 2, -2, 4},    {2, 2, 1, 2, 2, 1, 4},
+      {3, 1, 2, 0, -2, -1, 6}, {-3, 1, 2, 1, 2, -1, -6},  {1, 3, 2, 2, 1, 2, 6},  {1, -3, 2, 3, 1, -2, -6},
+      {1, 2, 3, 4, 1, -2, 6},  {1, 2, -3, 5, -1, -2, -6}, {2, 2, 2, 4, 2, -2, 4}, {2, 2, 1, 2, 2, 1, 4},
   };
   for (const Face& f : faces) {
     Machine m;
@@ -251,7 +268,8 @@ TEST(FloatSelect, CubeMapFacesAndCoordinates) {
     const float expected[] = {f.id, f.sc, f.tc, f.ma};
     for (int i = 0; i < 4; ++i) {
       ASSERT_EQ(m.Execute(Make(ops[i], kVop3, {V(9)}, {V(1), V(2), V(3)})), "");
-      EXPECT_EQ(FloatOf(m.Reg(9, 0)), expected[i]) << OpcodeName(ops[i]) << " of " << f.x << " " << f.y << " " << f.z;
+      EXPECT_EQ(FloatOf(m.Reg(9, 0)), expected[i])
+          << OpcodeName(ops[i]) << " of " << f.x << " " << f.y << " " << f.z;
     }
   }
 }
@@ -263,7 +281,9 @@ TEST(FloatConvert, NormalisedIntegersRoundToNearest) {
     for (int reg = 1; reg <= 2; ++reg) {
       for (int lane = 0; lane < 64; ++lane) {
         // Most values in and around [-1, 1].
-        m.Reg(reg, lane) = draws.Below(4) == 0 ? draws.Word() : BitsOf((static_cast<float>(draws.Below(1u << 24)) - 0x1p23f) * 0x1.3p-23f);
+        m.Reg(reg, lane) = draws.Below(4) == 0
+                               ? draws.Word()
+                               : BitsOf((static_cast<float>(draws.Below(1u << 24)) - 0x1p23f) * 0x1.3p-23f);
       }
     }
     ASSERT_EQ(m.Execute(Make(O::V_CVT_PK_NORM_I16_F32, kVop3, {V(9)}, {V(1), V(2)})), "");
@@ -273,12 +293,19 @@ TEST(FloatConvert, NormalisedIntegersRoundToNearest) {
       for (int half = 0; half < 2; ++half) {
         const uint32_t w = m.Reg(1 + half, lane);
         const double x = FloatOf(w);
-        const double s = std::isnan(x) ? 0 : std::min(std::max(x, -1.0), 1.0), u = std::isnan(x) ? 0 : std::min(std::max(x, 0.0), 1.0);
-        EXPECT_EQ(static_cast<int16_t>(m.Reg(9, lane) >> (16 * half)), static_cast<int16_t>(std::rint(s * 32767))) << x;
-        EXPECT_EQ(static_cast<uint16_t>(m.Reg(10, lane) >> (16 * half)), static_cast<uint16_t>(std::rint(u * 65535))) << x;
+        const double s = std::isnan(x) ? 0 : std::min(std::max(x, -1.0), 1.0),
+                     u = std::isnan(x) ? 0 : std::min(std::max(x, 0.0), 1.0);
+        EXPECT_EQ(static_cast<int16_t>(m.Reg(9, lane) >> (16 * half)),
+                  static_cast<int16_t>(std::rint(s * 32767)))
+            << x;
+        EXPECT_EQ(static_cast<uint16_t>(m.Reg(10, lane) >> (16 * half)),
+                  static_cast<uint16_t>(std::rint(u * 65535)))
+            << x;
         SoftContext toward_zero;
         toward_zero.rounding = Rounding::kToZero;
-        EXPECT_EQ((m.Reg(11, lane) >> (16 * half)) & 0xffff, SoftConvert(formats::kF32, formats::kF16, w, toward_zero)) << x;
+        EXPECT_EQ((m.Reg(11, lane) >> (16 * half)) & 0xffff,
+                  SoftConvert(formats::kF32, formats::kF16, w, toward_zero))
+            << x;
       }
     }
   }
@@ -296,7 +323,8 @@ TEST(FloatConvert, OffsetTableAndBytes) {
   }
 }
 
-// The segments of 2/pi that trigonometric argument reduction multiplies with: three of them give 2/pi to 159 bits.
+// The segments of 2/pi that trigonometric argument reduction multiplies with: three of them give 2/pi to 159
+// bits.
 TEST(FloatConvert, SegmentsOfTwoOverPi) {
   Machine m;
   m.Broadcast64(2, BitsOf(1.0));

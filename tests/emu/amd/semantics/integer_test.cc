@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer instructions against formulas written from the manual's pseudo-code in 64- and 128-bit host arithmetic, on
-// random and edge operands, plain and with CLAMP, in waves of 32 and 64.
+// Integer instructions against formulas written from the manual's pseudo-code in 64- and 128-bit host
+// arithmetic, on random and edge operands, plain and with CLAMP, in waves of 32 and 64.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -279,8 +279,9 @@ TEST(IntegerSemantics, PackedHalvesMatchScalarArithmeticHalfByHalf) {
           if (inst.clamp && !c.is_signed) r = std::min<int64_t>(std::max<int64_t>(r, 0), 65535);
           expected |= (static_cast<uint32_t>(r) & 0xffff) << (16 * half);
         }
-        ASSERT_EQ(machine.Reg(9, lane), expected) << OpcodeName(c.op) << " op_sel " << int{inst.op_sel} << " op_sel_hi "
-                                                  << int{inst.op_sel_hi} << " clamp " << inst.clamp;
+        ASSERT_EQ(machine.Reg(9, lane), expected)
+            << OpcodeName(c.op) << " op_sel " << int{inst.op_sel} << " op_sel_hi " << int{inst.op_sel_hi}
+            << " clamp " << inst.clamp;
       }
     }
   }
@@ -305,11 +306,13 @@ TEST(IntegerSemantics, DotProductsReadSignednessFromNeg) {
           int64_t v[2];
           for (int s = 0; s < 2; ++s) {
             const uint32_t e = (machine.Reg(1 + s, lane) >> (bits * i)) & ((1u << bits) - 1);
-            v[s] = (neg >> s) & 1 ? static_cast<int32_t>(e << (32 - bits)) >> (32 - bits) : static_cast<int64_t>(e);
+            v[s] = (neg >> s) & 1 ? static_cast<int32_t>(e << (32 - bits)) >> (32 - bits)
+                                  : static_cast<int64_t>(e);
           }
           sum += v[0] * v[1];
         }
-        ASSERT_EQ(machine.Reg(9, lane), static_cast<uint32_t>(inst.clamp ? SatI32(sum) : sum)) << bits << " neg " << neg;
+        ASSERT_EQ(machine.Reg(9, lane), static_cast<uint32_t>(inst.clamp ? SatI32(sum) : sum))
+            << bits << " neg " << neg;
       }
     }
   }
@@ -327,9 +330,11 @@ TEST(IntegerSemantics, MultiplyAddOf64BitsCarriesOut) {
       machine.Reg(5, lane) = static_cast<uint32_t>(c >> 32);
     }
     ASSERT_EQ(machine.Execute(Make(Opcode::V_MAD_U64_U32, Encoding::VOP3SD, {V(10, 2), testing::S(20, 2)},
-                                   {V(1), V(2), V(4, 2)})), "");
+                                   {V(1), V(2), V(4, 2)})),
+              "");
     ASSERT_EQ(machine.Execute(Make(Opcode::V_MAD_I64_I32, Encoding::VOP3SD, {V(12, 2), testing::S(22, 2)},
-                                   {V(1), V(2), V(4, 2)})), "");
+                                   {V(1), V(2), V(4, 2)})),
+              "");
     for (int lane = 0; lane < 64; ++lane) {
       const uint32_t a = machine.Reg(1, lane), b = machine.Reg(2, lane);
       const uint64_t c = machine.Reg64(4, lane);

@@ -92,7 +92,8 @@ void CompareArithmetic(const Setting& s, int rounds) {
     };
     ASSERT_EQ(P::Bits(math.FAdd(a, b)), Expected(f, SoftAdd(f, ab, bb, s.soft), nan2)) << "add " << where();
     ASSERT_EQ(P::Bits(math.FMul(a, b)), Expected(f, SoftMul(f, ab, bb, s.soft), nan2)) << "mul " << where();
-    ASSERT_EQ(P::Bits(math.FFma(a, b, c)), Expected(f, SoftFma(f, ab, bb, cb, s.soft), nan3)) << "fma " << where();
+    ASSERT_EQ(P::Bits(math.FFma(a, b, c)), Expected(f, SoftFma(f, ab, bb, cb, s.soft), nan3))
+        << "fma " << where();
   }
 }
 
@@ -112,11 +113,13 @@ TEST(LaneMath, EveryHalfAddsAndFusesAsSoftFloatDoes) {
   const LaneMath<true> math{FpMode()};
   Draws draws(7);
   for (uint32_t a = 0; a < 0x10000; ++a) {
-    const Half x{static_cast<uint16_t>(a)}, y{static_cast<uint16_t>(draws.Word())}, z{static_cast<uint16_t>(draws.Bits())};
+    const Half x{static_cast<uint16_t>(a)}, y{static_cast<uint16_t>(draws.Word())},
+        z{static_cast<uint16_t>(draws.Bits())};
     const FloatFormat& f = formats::kF16;
     const bool nan2 = f.IsNan(x.bits) || f.IsNan(y.bits);
     ASSERT_EQ(math.FAdd(x, y).bits, Expected(f, SoftAdd(f, x.bits, y.bits), nan2)) << a << " " << y.bits;
-    ASSERT_EQ(math.FFma(x, y, z).bits, Expected(f, SoftFma(f, x.bits, y.bits, z.bits), nan2 || f.IsNan(z.bits)))
+    ASSERT_EQ(math.FFma(x, y, z).bits,
+              Expected(f, SoftFma(f, x.bits, y.bits, z.bits), nan2 || f.IsNan(z.bits)))
         << a << " " << y.bits << " " << z.bits;
   }
 }
@@ -130,14 +133,21 @@ TEST(LaneMath, ConversionsBetweenFormatsMatchSoftFloat) {
     for (int i = 0; i < 4000; ++i) {
       const uint32_t w = draws.Word();
       const uint64_t l = draws.Long();
-      ASSERT_EQ(directed.F16FromF32(FloatOf(w)).bits, SoftConvert(formats::kF32, formats::kF16, w, s.soft)) << w;
-      ASSERT_EQ(BitsOf(directed.F32FromF64(DoubleOf(l))), SoftConvert(formats::kF64, formats::kF32, l, s.soft)) << l;
+      ASSERT_EQ(directed.F16FromF32(FloatOf(w)).bits, SoftConvert(formats::kF32, formats::kF16, w, s.soft))
+          << w;
+      ASSERT_EQ(BitsOf(directed.F32FromF64(DoubleOf(l))),
+                SoftConvert(formats::kF64, formats::kF32, l, s.soft))
+          << l;
       ASSERT_EQ(BitsOf(directed.F32FromU32(w)), SoftFromUint(formats::kF32, w, s.soft)) << w;
-      ASSERT_EQ(BitsOf(directed.F32FromS32(w)), SoftFromInt(formats::kF32, static_cast<int32_t>(w), s.soft)) << w;
-      ASSERT_EQ(directed.F16FromU16(static_cast<uint16_t>(w)).bits, SoftFromUint(formats::kF16, w & 0xffff, s.soft)) << w;
+      ASSERT_EQ(BitsOf(directed.F32FromS32(w)), SoftFromInt(formats::kF32, static_cast<int32_t>(w), s.soft))
+          << w;
+      ASSERT_EQ(directed.F16FromU16(static_cast<uint16_t>(w)).bits,
+                SoftFromUint(formats::kF16, w & 0xffff, s.soft))
+          << w;
       if (!s.mode.IsHostLike()) continue;
       ASSERT_EQ(host.F16FromF32(FloatOf(w)).bits, SoftConvert(formats::kF32, formats::kF16, w, s.soft)) << w;
-      ASSERT_EQ(BitsOf(host.F32FromF64(DoubleOf(l))), SoftConvert(formats::kF64, formats::kF32, l, s.soft)) << l;
+      ASSERT_EQ(BitsOf(host.F32FromF64(DoubleOf(l))), SoftConvert(formats::kF64, formats::kF32, l, s.soft))
+          << l;
       ASSERT_EQ(BitsOf(host.F32FromU32(w)), SoftFromUint(formats::kF32, w, s.soft)) << w;
     }
   }
@@ -151,10 +161,14 @@ TEST(LaneMath, FloatToIntegerTruncatesAndSaturates) {
   for (int i = 0; i < 100000; ++i) {
     const uint32_t w = draws.Word();
     const uint64_t l = draws.Long();
-    ASSERT_EQ(M::S32FromF32(FloatOf(w)), static_cast<uint32_t>(SoftToInt(formats::kF32, w, 32, truncate))) << w;
-    ASSERT_EQ(M::U32FromF32(FloatOf(w)), static_cast<uint32_t>(SoftToUint(formats::kF32, w, 32, truncate))) << w;
-    ASSERT_EQ(M::S32FromF64(DoubleOf(l)), static_cast<uint32_t>(SoftToInt(formats::kF64, l, 32, truncate))) << l;
-    ASSERT_EQ(M::U32FromF64(DoubleOf(l)), static_cast<uint32_t>(SoftToUint(formats::kF64, l, 32, truncate))) << l;
+    ASSERT_EQ(M::S32FromF32(FloatOf(w)), static_cast<uint32_t>(SoftToInt(formats::kF32, w, 32, truncate)))
+        << w;
+    ASSERT_EQ(M::U32FromF32(FloatOf(w)), static_cast<uint32_t>(SoftToUint(formats::kF32, w, 32, truncate)))
+        << w;
+    ASSERT_EQ(M::S32FromF64(DoubleOf(l)), static_cast<uint32_t>(SoftToInt(formats::kF64, l, 32, truncate)))
+        << l;
+    ASSERT_EQ(M::U32FromF64(DoubleOf(l)), static_cast<uint32_t>(SoftToUint(formats::kF64, l, 32, truncate)))
+        << l;
   }
 }
 
@@ -192,7 +206,8 @@ TEST(LaneMath, LdexpRoundsOnceAtBothEnds) {
     ASSERT_EQ(BitsOf(math.FLdexp(x, static_cast<uint32_t>(n))), BitsOf(std::ldexp(x, n))) << x << " " << n;
     const float y = FloatOf(draws.Word());
     if (std::isnan(y)) continue;
-    ASSERT_EQ(BitsOf(math.FLdexp(y, static_cast<uint32_t>(n / 6))), BitsOf(std::ldexp(y, n / 6))) << y << " " << n / 6;
+    ASSERT_EQ(BitsOf(math.FLdexp(y, static_cast<uint32_t>(n / 6))), BitsOf(std::ldexp(y, n / 6)))
+        << y << " " << n / 6;
   }
   EXPECT_EQ(BitsOf(math.FLdexp(1.0, static_cast<uint32_t>(-1074))), 1u);
   EXPECT_EQ(BitsOf(math.FLdexp(1.5, 0x7fffffffu)), 0x7ff0000000000000u);
@@ -273,15 +288,16 @@ TEST(LaneMath, MixedFmaRoundsOnce) {
   Draws draws(29);
   for (int i = 0; i < 50000; ++i) {
     const uint32_t a = draws.Word(), b = draws.Word(), c = draws.Word();
-    // The exact fma through f64 soft arithmetic in round-to-odd is what soft float's own f64 fma cannot give, so
-    // take operands with short significands: then the f64 fma is exact.
+    // The exact fma through f64 soft arithmetic in round-to-odd is what soft float's own f64 fma cannot give,
+    // so take operands with short significands: then the f64 fma is exact.
     const float x = FloatOf(a & 0xfffff000u), y = FloatOf(b & 0xfffff000u), z = FloatOf(c & 0xff000000u);
     const double exact = std::fma(static_cast<double>(x), static_cast<double>(y), static_cast<double>(z));
     const double product = static_cast<double>(x) * y;
     if (!std::isfinite(exact) || exact - product != z || exact - z != product) continue;
     ASSERT_EQ(math.FFmaTo16(x, y, z).bits, EncodeFloat(formats::kF16, exact)) << x << " " << y << " " << z;
   }
-  // fma to f32, then to f16, would round up twice here: 1 + 2^-11 + 2^-34 is above the tie, 1 + 2^-11 is the tie.
+  // fma to f32, then to f16, would round up twice here: 1 + 2^-11 + 2^-34 is above the tie, 1 + 2^-11 is the
+  // tie.
   EXPECT_EQ(math.FFmaTo16(FloatOf(0x37000000u), FloatOf(0x37000000u), 1.00048828125f).bits, 0x3c01u);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A wave with registers for tests of vector semantics, operands by name, and values that find mistakes. It runs one
-// instruction at a time through FindVectorExec, as the program cache does.
+// A wave with registers for tests of vector semantics, operands by name, and values that find mistakes. It
+// runs one instruction at a time through FindVectorExec, as the program cache does.
 
 #include <cstdint>
 #include <initializer_list>
@@ -82,7 +82,8 @@ class Machine {
   std::vector<uint32_t> storage_;
 };
 
-inline Inst Make(Opcode op, Encoding enc, std::initializer_list<Operand> dst, std::initializer_list<Operand> src) {
+inline Inst Make(Opcode op, Encoding enc, std::initializer_list<Operand> dst,
+                 std::initializer_list<Operand> src) {
   Inst inst;
   inst.op = op;
   inst.enc = enc;
@@ -106,9 +107,10 @@ class Draws {
   uint32_t Below(uint32_t n) { return static_cast<uint32_t>((Bits() >> 32) % n); }
   uint32_t Word() {
     static constexpr uint32_t kEdges[] = {
-        0, 1, 2, 31, 32, 0xff, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe, 0x7fff8000,
-        0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc00001, 0x00800000, 0x007fffff,
-        0x00000001, 0x80000001, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x4b000000, 0x4f000000, 0xcf000000, 0x33000000,
+        0,          1,          2,          31,         32,         0xff,       0xffff,     0x10000,
+        0x7fffffff, 0x80000000, 0x80000001, 0xffffffff, 0xfffffffe, 0x7fff8000, 0x3f800000, 0xbf800000,
+        0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffc00001, 0x00800000, 0x007fffff, 0x00000001,
+        0x80000001, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x4b000000, 0x4f000000, 0xcf000000, 0x33000000,
         0x7c007c00, 0xfc003c00, 0x7e017c01, 0x04000001, 0x03ff83ff, 0x7bff7bff, 0x3c003800, 0x00010001};
     switch (Below(4)) {
       case 0:
@@ -123,11 +125,22 @@ class Draws {
     }
   }
   uint64_t Long() {
-    static constexpr uint64_t kEdges[] = {0, 1, 0x8000000000000000u, 0x7fffffffffffffffu, ~uint64_t{0},
-                                          0x3ff0000000000000u, 0x7ff0000000000000u, 0xfff0000000000000u,
-                                          0x7ff8000000000000u, 0x7ff0000000000001u, 0x0010000000000000u,
-                                          0x000fffffffffffffu, 0x7fefffffffffffffu, 0x41e0000000000000u,
-                                          0xc1e0000000200000u, 0x3fe0000000000000u};
+    static constexpr uint64_t kEdges[] = {0,
+                                          1,
+                                          0x8000000000000000u,
+                                          0x7fffffffffffffffu,
+                                          ~uint64_t{0},
+                                          0x3ff0000000000000u,
+                                          0x7ff0000000000000u,
+                                          0xfff0000000000000u,
+                                          0x7ff8000000000000u,
+                                          0x7ff0000000000001u,
+                                          0x0010000000000000u,
+                                          0x000fffffffffffffu,
+                                          0x7fefffffffffffffu,
+                                          0x41e0000000000000u,
+                                          0xc1e0000000200000u,
+                                          0x3fe0000000000000u};
     switch (Below(4)) {
       case 0:
         return kEdges[Below(sizeof(kEdges) / sizeof(kEdges[0]))];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of semantics.inc, compiled three ways, gives the same bits on random lanes: baseline with host arithmetic,
-// AVX2 with host arithmetic, and the directed-rounding text (integer rounding, round-to-odd sums) set to nearest even.
+// Every row of semantics.inc, compiled three ways, gives the same bits on random lanes: baseline with host
+// arithmetic, AVX2 with host arithmetic, and the directed-rounding text (integer rounding, round-to-odd sums)
+// set to nearest even.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -71,8 +72,8 @@ std::string FirstDifference(const Row& row, const Lanes& a, const Lanes& b, int 
     for (int w = 0; w < DstWords(row.signature.dst); ++w) {
       if (a.dst[w][lane] != b.dst[w][lane]) {
         std::ostringstream text;
-        text << OpcodeName(row.op) << " lane " << lane << " word " << w << std::hex << ": " << a.dst[w][lane] << " and "
-             << b.dst[w][lane] << " for";
+        text << OpcodeName(row.op) << " lane " << lane << " word " << w << std::hex << ": " << a.dst[w][lane]
+             << " and " << b.dst[w][lane] << " for";
         for (int i = 0; i < 4; ++i) {
           for (int k = SrcWords(row.signature.src[i]) - 1; k >= 0; --k) text << " " << a.src[i][k][lane];
           text << ",";
@@ -124,7 +125,8 @@ TEST(Readings, BaselineAvx2AndDirectedTextAgreeBitForBit) {
       kernel.host_like(Point(input.get(), mode, wave_size, saturate, signs));
       *other = *input;
       kernel.directed(Point(other.get(), mode, wave_size, saturate, signs));
-      ASSERT_EQ(FirstDifference(row, *input, *other, wave_size), "") << "host and directed text, round " << round;
+      ASSERT_EQ(FirstDifference(row, *input, *other, wave_size), "")
+          << "host and directed text, round " << round;
       if (!has_avx2) continue;
       *other = *input;
       wide->kernels[static_cast<int>(row.op)].host_like(Point(other.get(), mode, wave_size, saturate, signs));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operand fetch, modifiers, DPP, EXEC, masks and lane exchange, on machine code that LLVM MC assembled. Expected values
-// are computed here from the manual's rules, or are known wrong answers of other emulators set right.
+// Operand fetch, modifiers, DPP, EXEC, masks and lane exchange, on machine code that LLVM MC assembled.
+// Expected values are computed here from the manual's rules, or are known wrong answers of other emulators
+// set right.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +22,8 @@ using testing::V;
 using Bytes = std::vector<uint8_t>;
 
 // v1 = a, v2 = b, v3 = c in every lane; v9 of lane 0 afterwards.
-uint32_t Result(Bytes code, uint32_t a, uint32_t b = 0, uint32_t c = 0, uint32_t old = 0, uint32_t mode = 0xf0) {
+uint32_t Result(Bytes code, uint32_t a, uint32_t b = 0, uint32_t c = 0, uint32_t old = 0,
+                uint32_t mode = 0xf0) {
   Machine m;
   m.wave.mode = mode;
   m.Broadcast(1, a);
@@ -58,7 +60,8 @@ TEST(VectorCases, ReadFirstLaneWritesTheScalarRegister) {
 
 TEST(VectorCases, FmacIsAFloatOperationOnBothEncodings) {
   EXPECT_EQ(Result({0x01, 0x05, 0x12, 0x56}, 0x40000000, 0x40400000, 0, 0x3f800000), 0x40e00000u);
-  EXPECT_EQ(Result({0x09, 0x00, 0x2b, 0xd5, 0x01, 0x05, 0x02, 0x00}, 0x40000000, 0x40400000, 0, 0x3f800000), 0x40e00000u);
+  EXPECT_EQ(Result({0x09, 0x00, 0x2b, 0xd5, 0x01, 0x05, 0x02, 0x00}, 0x40000000, 0x40400000, 0, 0x3f800000),
+            0x40e00000u);
 }
 
 TEST(VectorCases, IntegerClampSaturates) {
@@ -68,8 +71,10 @@ TEST(VectorCases, IntegerClampSaturates) {
 
 TEST(VectorCases, PackedLiteralSelectsItsHalves) {
   // op_sel_hi 0 takes the literal's low half for both results, 1 its high half.
-  EXPECT_EQ(Result({0x09, 0x40, 0x0a, 0xcc, 0x01, 0xff, 0x01, 0x08, 0x00, 0x20, 0x00, 0x00}, 0x1c001c00), 0x3c003c00u);
-  EXPECT_EQ(Result({0x09, 0x40, 0x0a, 0xcc, 0x01, 0xff, 0x01, 0x18, 0x00, 0x20, 0x01, 0x00}, 0x1c001c00), 0x1c013c00u);
+  EXPECT_EQ(Result({0x09, 0x40, 0x0a, 0xcc, 0x01, 0xff, 0x01, 0x08, 0x00, 0x20, 0x00, 0x00}, 0x1c001c00),
+            0x3c003c00u);
+  EXPECT_EQ(Result({0x09, 0x40, 0x0a, 0xcc, 0x01, 0xff, 0x01, 0x18, 0x00, 0x20, 0x01, 0x00}, 0x1c001c00),
+            0x1c013c00u);
 }
 
 TEST(VectorCases, HalfConversionCarriesIntoTheExponent) {
@@ -77,7 +82,7 @@ TEST(VectorCases, HalfConversionCarriesIntoTheExponent) {
   EXPECT_EQ(Result(cvt, BitsOf(0.124992706f)) & 0xffff, 0x3000u);
   EXPECT_EQ(Result(cvt, BitsOf(-0.031243186f)) & 0xffff, 0xa800u);
   EXPECT_EQ(Result(cvt, BitsOf(-0.124975391f)) & 0xffff, 0xb000u);
-  EXPECT_EQ(Result(cvt, BitsOf(1.0f), 0, 0, 0xabcd1234) , 0xabcd3c00u) << "the other half is kept";
+  EXPECT_EQ(Result(cvt, BitsOf(1.0f), 0, 0, 0xabcd1234), 0xabcd3c00u) << "the other half is kept";
 }
 
 TEST(VectorCases, OneOverTwoPiConstant) {
@@ -113,18 +118,21 @@ TEST(VectorCases, FrexpOfZeroAndLdexpToTheLeastDenormal) {
 
 TEST(VectorModifiers, NegAndAbsActOnTheSignBitOfAHalf) {
   // v_add_f16 v9, -v1, |v2|: -1 + |-2| = 1
-  EXPECT_EQ(Result({0x09, 0x02, 0x32, 0xd5, 0x01, 0x05, 0x02, 0x20}, 0x3c00, 0xc000, 0, 0xffff0000), 0xffff3c00u);
+  EXPECT_EQ(Result({0x09, 0x02, 0x32, 0xd5, 0x01, 0x05, 0x02, 0x20}, 0x3c00, 0xc000, 0, 0xffff0000),
+            0xffff3c00u);
 }
 
 TEST(VectorModifiers, OpSelReadsAndWritesHighHalves) {
   // v_add_f16 with op_sel on source 0 and the destination: high(v1) + low(v2) into the high half.
-  EXPECT_EQ(Result({0x09, 0x48, 0x32, 0xd5, 0x01, 0x05, 0x02, 0x00}, 0x3c000000, 0x00004000, 0, 0x0000beef), 0x4200beefu);
+  EXPECT_EQ(Result({0x09, 0x48, 0x32, 0xd5, 0x01, 0x05, 0x02, 0x00}, 0x3c000000, 0x00004000, 0, 0x0000beef),
+            0x4200beefu);
 }
 
 TEST(VectorModifiers, MixedFmaReadsHalvesAndWords) {
   // v_fma_mixlo_f16 v9, high half of v1, v2 as f32, low half of v3: 2 * 3 + 1 = 7
-  EXPECT_EQ(Result({0x09, 0x48, 0x21, 0xcc, 0x01, 0x05, 0x0e, 0x0c}, 0x40000000, BitsOf(3.0f), 0x3c00, 0x12345678),
-            0x12344700u);
+  EXPECT_EQ(
+      Result({0x09, 0x48, 0x21, 0xcc, 0x01, 0x05, 0x0e, 0x0c}, 0x40000000, BitsOf(3.0f), 0x3c00, 0x12345678),
+      0x12344700u);
 }
 
 // Cards: half-rate denormal modes are per precision.
@@ -209,7 +217,9 @@ TEST(VectorMasks, CarriesRunThrough) {
     EXPECT_EQ((m.wave.vcc() >> lane) & 1, sum >> 32);
   }
   m.wave.set_vcc(in);
-  ASSERT_EQ(m.Execute(Make(Opcode::V_SUB_CO_CI_U32, Encoding::VOP3SD, {V(9), S(106, 2)}, {V(1), V(2), S(106, 2)})), "");
+  ASSERT_EQ(
+      m.Execute(Make(Opcode::V_SUB_CO_CI_U32, Encoding::VOP3SD, {V(9), S(106, 2)}, {V(1), V(2), S(106, 2)})),
+      "");
   for (int lane = 0; lane < 32; ++lane) {
     const int64_t difference = int64_t{m.Reg(1, lane)} - m.Reg(2, lane) - ((in >> lane) & 1);
     EXPECT_EQ(m.Reg(9, lane), static_cast<uint32_t>(difference));
@@ -219,7 +229,8 @@ TEST(VectorMasks, CarriesRunThrough) {
 
 TEST(VectorMasks, MaskedBitCountNumbersTheLanes) {
   Machine m(64);
-  ASSERT_EQ(m.Execute(Make(Opcode::V_MBCNT_LO_U32_B32, Encoding::VOP3, {V(9)}, {InlineInt(-1), InlineInt(0)})), "");
+  ASSERT_EQ(
+      m.Execute(Make(Opcode::V_MBCNT_LO_U32_B32, Encoding::VOP3, {V(9)}, {InlineInt(-1), InlineInt(0)})), "");
   ASSERT_EQ(m.Execute(Make(Opcode::V_MBCNT_HI_U32_B32, Encoding::VOP3, {V(9)}, {InlineInt(-1), V(9)})), "");
   for (int lane = 0; lane < 64; ++lane) EXPECT_EQ(m.Reg(9, lane), static_cast<uint32_t>(lane));
 }
@@ -228,7 +239,8 @@ TEST(VectorPairs, BothHalvesReadBeforeEitherWrites) {
   Machine m;
   m.Broadcast(1, 11);
   m.Broadcast(2, 22);
-  ASSERT_EQ(m.Run({0x02, 0x01, 0x10, 0xca, 0x01, 0x01, 0x02, 0x01}), "");  // v_dual_mov v1, v2 :: v_dual_mov v2, v1
+  ASSERT_EQ(m.Run({0x02, 0x01, 0x10, 0xca, 0x01, 0x01, 0x02, 0x01}),
+            "");  // v_dual_mov v1, v2 :: v_dual_mov v2, v1
   EXPECT_EQ(m.Reg(1, 5), 22u);
   EXPECT_EQ(m.Reg(2, 5), 11u);
 }
@@ -288,17 +300,83 @@ struct DppCase {
 
 TEST(VectorDpp, PatternsOverLaneIdsUnderEveryExec) {
   const DppCase cases[] = {
-      {"quad_perm:[3,2,1,0]", {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x1b, 0x00, 0xff}, [](int l) { return (l & ~3) + 3 - (l & 3); }, false, false, 15, 15},
-      {"row_shl:3", {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x03, 0x01, 0xff}, [](int l) { return (l & 15) + 3 < 16 ? l + 3 : -1; }, false, false, 15, 15},
-      {"row_shr:5 bound_ctrl", {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x15, 0x09, 0xff}, [](int l) { return (l & 15) >= 5 ? l - 5 : -1; }, true, false, 15, 15},
-      {"row_ror:7 masks", {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x27, 0x01, 0x5a}, [](int l) { return (l & ~15) + ((l + 16 - 7) & 15); }, false, false, 5, 10},
-      {"row_mirror", {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x40, 0x01, 0xff}, [](int l) { return l ^ 15; }, false, false, 15, 15},
-      {"row_half_mirror", {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x41, 0x01, 0xff}, [](int l) { return l ^ 7; }, false, false, 15, 15},
-      {"row_share:6", {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x56, 0x01, 0xff}, [](int l) { return (l & ~15) + 6; }, false, false, 15, 15},
-      {"row_xmask:11", {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x6b, 0x01, 0xff}, [](int l) { return l ^ 11; }, false, false, 15, 15},
-      {"row_xmask:1 fi", {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x61, 0x05, 0xff}, [](int l) { return l ^ 1; }, false, true, 15, 15},
-      {"dpp8 reversed", {0xe9, 0x02, 0x12, 0x7e, 0x01, 0x77, 0x39, 0x05}, [](int l) { return l ^ 7; }, true, false, 15, 15},
-      {"dpp8 reversed fi", {0xea, 0x02, 0x12, 0x7e, 0x01, 0x77, 0x39, 0x05}, [](int l) { return l ^ 7; }, true, true, 15, 15},
+      {"quad_perm:[3,2,1,0]",
+       {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x1b, 0x00, 0xff},
+       [](int l) { return (l & ~3) + 3 - (l & 3); },
+       false,
+       false,
+       15,
+       15},
+      {"row_shl:3",
+       {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x03, 0x01, 0xff},
+       [](int l) { return (l & 15) + 3 < 16 ? l + 3 : -1; },
+       false,
+       false,
+       15,
+       15},
+      {"row_shr:5 bound_ctrl",
+       {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x15, 0x09, 0xff},
+       [](int l) { return (l & 15) >= 5 ? l - 5 : -1; },
+       true,
+       false,
+       15,
+       15},
+      {"row_ror:7 masks",
+       {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x27, 0x01, 0x5a},
+       [](int l) { return (l & ~15) + ((l + 16 - 7) & 15); },
+       false,
+       false,
+       5,
+       10},
+      {"row_mirror",
+       {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x40, 0x01, 0xff},
+       [](int l) { return l ^ 15; },
+       false,
+       false,
+       15,
+       15},
+      {"row_half_mirror",
+       {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x41, 0x01, 0xff},
+       [](int l) { return l ^ 7; },
+       false,
+       false,
+       15,
+       15},
+      {"row_share:6",
+       {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x56, 0x01, 0xff},
+       [](int l) { return (l & ~15) + 6; },
+       false,
+       false,
+       15,
+       15},
+      {"row_xmask:11",
+       {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x6b, 0x01, 0xff},
+       [](int l) { return l ^ 11; },
+       false,
+       false,
+       15,
+       15},
+      {"row_xmask:1 fi",
+       {0xfa, 0x02, 0x12, 0x7e, 0x01, 0x61, 0x05, 0xff},
+       [](int l) { return l ^ 1; },
+       false,
+       true,
+       15,
+       15},
+      {"dpp8 reversed",
+       {0xe9, 0x02, 0x12, 0x7e, 0x01, 0x77, 0x39, 0x05},
+       [](int l) { return l ^ 7; },
+       true,
+       false,
+       15,
+       15},
+      {"dpp8 reversed fi",
+       {0xea, 0x02, 0x12, 0x7e, 0x01, 0x77, 0x39, 0x05},
+       [](int l) { return l ^ 7; },
+       true,
+       true,
+       15,
+       15},
   };
   for (const DppCase& c : cases) {
     for (int size : {32, 64}) {
@@ -387,7 +465,8 @@ TEST(VectorRefusals, NameWhatIsMissing) {
             "interpolation needs vector registers as sources");
   EXPECT_EQ(VectorRefusal(Make(Opcode::V_ADD_F64, Encoding::VOP3, {V(254, 2)}, {V(255, 2), V(2, 2)})),
             "source 0 v255 with 2 registers reaches beyond v255");
-  EXPECT_EQ(VectorRefusal(Make(Opcode::S_ADD_U32, Encoding::SOP2, {S(1)}, {S(1), S(2)})), "it has no semantics here");
+  EXPECT_EQ(VectorRefusal(Make(Opcode::S_ADD_U32, Encoding::SOP2, {S(1)}, {S(1), S(2)})),
+            "it has no semantics here");
   Inst dpp = Make(Opcode::V_MOV_B32, Encoding::VOP1, {V(9)}, {V(1)});
   dpp.dpp.kind = DppInfo::Kind::kDpp16;
   dpp.dpp.ctrl = 0x142;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions against exact products of matrices whose elements are all distinct, so that the layout shows, in
-// waves of 32 and 64.
+// Matrix instructions against exact products of matrices whose elements are all distinct, so that the layout
+// shows, in waves of 32 and 64.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +17,8 @@ using testing::V;
 
 constexpr int kA = 0, kB = 8, kC = 16, kD = 24;
 
-// Puts element (index, k) of a matrix of `bits` wide elements where the manual's layout has it, repeated upwards.
+// Puts element (index, k) of a matrix of `bits` wide elements where the manual's layout has it, repeated
+// upwards.
 template <class Get>
 void Fill(Machine* m, int reg, int bits, Get element) {
   const int per_word = 32 / bits;
@@ -46,10 +47,11 @@ TEST(Wmma, IntegerProductsAreExactForEachSignedness) {
         Fill(&m, kA, bits, a);
         Fill(&m, kB, bits, b);
         for (int row = 0; row < 16; ++row) {
-          for (int column = 0; column < 16; ++column) At(&m, kC, row, column) = static_cast<uint32_t>(1000 * row - column);
+          for (int column = 0; column < 16; ++column)
+            At(&m, kC, row, column) = static_cast<uint32_t>(1000 * row - column);
         }
-        Inst inst = Make(bits == 8 ? Opcode::V_WMMA_I32_16X16X16_IU8 : Opcode::V_WMMA_I32_16X16X16_IU4, Encoding::VOP3P,
-                         {V(kD, 8)}, {V(kA, 4), V(kB, 4), V(kC, 8)});
+        Inst inst = Make(bits == 8 ? Opcode::V_WMMA_I32_16X16X16_IU8 : Opcode::V_WMMA_I32_16X16X16_IU4,
+                         Encoding::VOP3P, {V(kD, 8)}, {V(kA, 4), V(kB, 4), V(kC, 8)});
         inst.neg = static_cast<uint8_t>(neg);
         ASSERT_EQ(m.Execute(inst), "");
         const auto value = [&](uint32_t e, bool is_signed) {
@@ -60,7 +62,8 @@ TEST(Wmma, IntegerProductsAreExactForEachSignedness) {
           for (int column = 0; column < 16; ++column) {
             int32_t sum = 1000 * row - column;
             for (int k = 0; k < 16; ++k) sum += value(a(row, k), neg & 1) * value(b(column, k), neg & 2);
-            ASSERT_EQ(static_cast<int32_t>(At(&m, kD, row, column)), sum) << size << " " << bits << " " << row << " " << column;
+            ASSERT_EQ(static_cast<int32_t>(At(&m, kD, row, column)), sum)
+                << size << " " << bits << " " << row << " " << column;
           }
         }
       }
@@ -73,7 +76,8 @@ TEST(Wmma, IntegerClampSaturates) {
   Fill(&m, kA, 8, [](int, int) { return 255u; });
   Fill(&m, kB, 8, [](int, int) { return 255u; });
   for (int reg = kC; reg < kC + 8; ++reg) m.Broadcast(reg, 0x7fffffff);
-  Inst inst = Make(Opcode::V_WMMA_I32_16X16X16_IU8, Encoding::VOP3P, {V(kD, 8)}, {V(kA, 4), V(kB, 4), V(kC, 8)});
+  Inst inst =
+      Make(Opcode::V_WMMA_I32_16X16X16_IU8, Encoding::VOP3P, {V(kD, 8)}, {V(kA, 4), V(kB, 4), V(kC, 8)});
   inst.clamp = true;
   ASSERT_EQ(m.Execute(inst), "");
   EXPECT_EQ(m.Reg(kD, 0), 0x7fffffffu);
@@ -86,12 +90,16 @@ TEST(Wmma, FloatProductsOfDistinctElementsAreExact) {
     bool bf16, d16;
   };
   for (int size : {32, 64}) {
-    for (const Type& t : {Type{Opcode::V_WMMA_F32_16X16X16_F16, false, false}, Type{Opcode::V_WMMA_F32_16X16X16_BF16, true, false},
-                          Type{Opcode::V_WMMA_F16_16X16X16_F16, false, true}, Type{Opcode::V_WMMA_BF16_16X16X16_BF16, true, true}}) {
+    for (const Type& t : {Type{Opcode::V_WMMA_F32_16X16X16_F16, false, false},
+                          Type{Opcode::V_WMMA_F32_16X16X16_BF16, true, false},
+                          Type{Opcode::V_WMMA_F16_16X16X16_F16, false, true},
+                          Type{Opcode::V_WMMA_BF16_16X16X16_BF16, true, true}}) {
       for (int high = 0; high < (t.d16 ? 2 : 1); ++high) {
         Machine m(size);
         const auto code = [&](float v) -> uint32_t { return t.bf16 ? BitsOf(v) >> 16 : HalfFromFloat(v); };
-        const auto a = [](int row, int k) { return static_cast<float>(k == row ? 1 : 0) + (row == 3 && k == 5 ? 2.0f : 0.0f); };
+        const auto a = [](int row, int k) {
+          return static_cast<float>(k == row ? 1 : 0) + (row == 3 && k == 5 ? 2.0f : 0.0f);
+        };
         const auto b = [](int column, int k) { return static_cast<float>(k * 16 + column - 128); };
         Fill(&m, kA, 16, [&](int row, int k) { return code(a(row, k)); });
         Fill(&m, kB, 16, [&](int column, int k) { return code(b(column, k)); });
@@ -112,10 +120,12 @@ TEST(Wmma, FloatProductsOfDistinctElementsAreExact) {
             if (t.bf16 && t.d16 && std::fabs(sum) > 256.0f) continue;  // not exact in 8 bits
             const uint32_t got = At(&m, kD, row, column);
             if (t.d16) {
-              ASSERT_EQ((got >> (16 * high)) & 0xffff, code(sum)) << OpcodeName(t.op) << " " << row << " " << column;
+              ASSERT_EQ((got >> (16 * high)) & 0xffff, code(sum))
+                  << OpcodeName(t.op) << " " << row << " " << column;
               ASSERT_EQ((got >> (16 * (1 - high))) & 0xffff, 0xbeefu) << "the other half is kept";
             } else {
-              ASSERT_EQ(got, BitsOf(sum)) << OpcodeName(t.op) << " wave" << size << " " << row << " " << column;
+              ASSERT_EQ(got, BitsOf(sum))
+                  << OpcodeName(t.op) << " wave" << size << " " << row << " " << column;
             }
           }
         }
@@ -126,10 +136,13 @@ TEST(Wmma, FloatProductsOfDistinctElementsAreExact) {
 
 TEST(Wmma, InfinitiesAndDenormalsAreKept) {
   Machine m;
-  Fill(&m, kA, 16, [](int row, int k) { return row == 0 && k == 0 ? 0x7c00u : row == 1 && k == 0 ? 1u : 0u; });
+  Fill(&m, kA, 16, [](int row, int k) {
+    return row == 0 && k == 0 ? 0x7c00u : row == 1 && k == 0 ? 1u : 0u;
+  });
   Fill(&m, kB, 16, [](int, int k) { return k == 0 ? 0x3c00u : 0u; });
   ASSERT_EQ(m.Execute(Make(Opcode::V_WMMA_F32_16X16X16_F16, Encoding::VOP3P, {V(kD, 8)},
-                           {V(kA, 8), V(kB, 8), testing::InlineInt(0)})), "");
+                           {V(kA, 8), V(kB, 8), testing::InlineInt(0)})),
+            "");
   EXPECT_EQ(At(&m, kD, 0, 4), 0x7f800000u);
   EXPECT_EQ(At(&m, kD, 1, 4), BitsOf(0x1p-24f));
   EXPECT_EQ(At(&m, kD, 2, 4), 0u);
