@@ -439,10 +439,7 @@ class IrBuilder {
     }
     // LLVM selects f16(a * b) of f32 as V_FMA_MIXLO_F16 a, b, +0, which turns a product of -0 into +0. An empty
     // piece of assembly, which costs no instruction, keeps the two apart.
-    if (amdgcn_ && from.scalar == Scalar::kFloat32 && to.scalar == Scalar::kFloat16) {
-      auto* keep = llvm::FunctionType::get(x->getType(), {x->getType()}, false);
-      x = b_.CreateCall(llvm::InlineAsm::get(keep, "", "=v,0", /*hasSideEffects=*/false), {x});
-    }
+    if (amdgcn_ && from.scalar == Scalar::kFloat32 && to.scalar == Scalar::kFloat16) x = Opaque(x, from.lanes);
     if (from.IsFloat() && to.IsFloat()) return b_.CreateFPCast(x, type);
     if (from.IsFloat()) {
       // Saturating, NaN gives 0: the graph's own rule, and amdgcn's conversions'. LLVM takes it apart lane by lane for
@@ -453,6 +450,16 @@ class IrBuilder {
     const bool is_signed = from.IsSigned();
     if (to.IsFloat()) return is_signed ? b_.CreateSIToFP(x, type) : b_.CreateUIToFP(x, type);
     return b_.CreateIntCast(x, type, is_signed);
+  }
+
+  // The same f32 value, of which LLVM no longer knows how it was made. A register a lane: wide tuples may not be had.
+  llvm::Value* Opaque(llvm::Value* x, int lanes) {
+    llvm::Type* f32 = b_.getFloatTy();
+    llvm::InlineAsm* keep = llvm::InlineAsm::get(llvm::FunctionType::get(f32, {f32}, false), "", "=v,0", /*hasSideEffects=*/false);
+    if (lanes == 1) return b_.CreateCall(keep, {x});
+    llvm::Value* v = llvm::PoisonValue::get(x->getType());
+    for (int i = 0; i < lanes; ++i) v = b_.CreateInsertElement(v, b_.CreateCall(keep, {b_.CreateExtractElement(x, i)}), i);
+    return v;
   }
 
   // The plain conversion is poison outside the limits; the selects never take it there.

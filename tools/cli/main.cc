@@ -50,6 +50,18 @@ Prints each instruction of a code object's kernels (or of a raw file) with its o
 Exit code: 0, or 2 on an error. Bytes that are no instruction are listed as such, with the reason.
 )",
      RunDisasm},
+    {"trace", "print a kernel graph after each stage of lowering", R"(usage: understudy trace [--target=NAME] [--choices=LIST] [--stage=NAME] [FILE]
+
+Lowers the kernel graph in FILE (as graphs print; without FILE a 64x64x64 matmul) and prints it after each stage:
+kernel, choices, expand, simplify, group, reduce, coalesce, dimensions, index, decompose, linearize, llvm, result.
+
+  --target=NAME    host (default) or gfx1100
+  --choices=LIST   heuristic (default), none, or a list such as 'vectorize(1,4) upcast(0,4) unroll(0,8) local(0,8)'
+  --stage=NAME     only this stage
+  --list_choices   instead: the choices that are legal after those given
+Exit code: 0, or 2 on an error.
+)",
+     RunTrace},
 };
 
 void PrintHelp(FILE* out) {
