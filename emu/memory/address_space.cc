@@ -44,9 +44,11 @@ const char* MemoryFaultKindName(MemoryFaultKind kind) {
 }
 
 std::string MemoryFault::Message() const {
-  std::string text = absl::StrFormat("%s of %d byte%s at 0x%x: %s", AccessName(access), size, size == 1 ? "" : "s",
-                                     address, MemoryFaultKindName(kind));
-  if (was_freed) absl::StrAppendFormat(&text, "; inside %s, which was freed", Describe(freed_label, freed_base, freed_size));
+  std::string text = absl::StrFormat("%s of %d byte%s at 0x%x: %s", AccessName(access), size,
+                                     size == 1 ? "" : "s", address, MemoryFaultKindName(kind));
+  if (was_freed)
+    absl::StrAppendFormat(&text, "; inside %s, which was freed",
+                          Describe(freed_label, freed_base, freed_size));
   if (!has_nearest) return text + (was_freed ? "" : "; nothing is mapped");
   const std::string nearest = Describe(nearest_label, nearest_base, nearest_size);
   if (inside) {
@@ -60,7 +62,8 @@ std::string MemoryFault::Message() const {
 }
 
 size_t AddressSpace::LowerBound(uint64_t va) const {
-  return std::partition_point(regions_.begin(), regions_.end(), [va](const Region& r) { return r.end <= va; }) -
+  return std::partition_point(regions_.begin(), regions_.end(),
+                              [va](const Region& r) { return r.end <= va; }) -
          regions_.begin();
 }
 
@@ -74,12 +77,13 @@ absl::Status AddressSpace::Map(uint64_t va, uint64_t size, uint8_t* host, Perm p
     return absl::InvalidArgumentError(
         absl::StrFormat("map '%s': range at 0x%x of 0x%x bytes is empty or wraps", label, va, size));
   }
-  if (host == nullptr) return absl::InvalidArgumentError(absl::StrFormat("map '%s': no backing memory", label));
+  if (host == nullptr)
+    return absl::InvalidArgumentError(absl::StrFormat("map '%s': no backing memory", label));
   const size_t at = LowerBound(va);
   if (at < regions_.size() && regions_[at].begin < va + size) {
-    return absl::AlreadyExistsError(absl::StrFormat("map '%s': [0x%x, 0x%x) overlaps %s", label, va, va + size,
-                                                    Describe(regions_[at].label, regions_[at].begin,
-                                                             regions_[at].end - regions_[at].begin)));
+    return absl::AlreadyExistsError(absl::StrFormat(
+        "map '%s': [0x%x, 0x%x) overlaps %s", label, va, va + size,
+        Describe(regions_[at].label, regions_[at].begin, regions_[at].end - regions_[at].begin)));
   }
   Region region;
   region.begin = region.allocation_base = va;
@@ -124,7 +128,8 @@ absl::Status AddressSpace::Unmap(uint64_t va, uint64_t size) {
 
 absl::Status AddressSpace::Protect(uint64_t va, uint64_t size, Perm perm) {
   uint64_t covered = va;
-  for (size_t i = LowerBound(va); i < regions_.size() && covered < va + size && regions_[i].begin <= covered; ++i) {
+  for (size_t i = LowerBound(va); i < regions_.size() && covered < va + size && regions_[i].begin <= covered;
+       ++i) {
     covered = regions_[i].end;
   }
   if (size == 0 || va + size < va || covered < va + size) {
@@ -132,7 +137,8 @@ absl::Status AddressSpace::Protect(uint64_t va, uint64_t size, Perm perm) {
   }
   SplitAt(va);
   SplitAt(va + size);
-  for (size_t i = LowerBound(va); i < regions_.size() && regions_[i].begin < va + size; ++i) regions_[i].perm = perm;
+  for (size_t i = LowerBound(va); i < regions_.size() && regions_[i].begin < va + size; ++i)
+    regions_[i].perm = perm;
   Changed();
   return absl::OkStatus();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the AMD emulator in wave instructions a second (items_per_second), on three kernels: vector arithmetic in a
-// loop, a matrix product through LDS, and a stream through memory. Decoding is included once a run, as in use.
+// Speed of the AMD emulator in wave instructions a second (items_per_second), on three kernels: vector
+// arithmetic in a loop, a matrix product through LDS, and a stream through memory. Decoding is included once
+// a run, as in use.
 //
 //   bazel run --config=opt //tools/bench:emu_amd_bench
 
@@ -38,8 +39,8 @@ constexpr const char* kValu = R"(
     s_cbranch_scc1 loop
     s_endpgm)";
 
-// 16 x 16 tiles of a 256 x 256 matrix product: two global loads and two LDS stores a tile, then 16 steps of two LDS
-// loads and an FMA, between barriers.
+// 16 x 16 tiles of a 256 x 256 matrix product: two global loads and two LDS stores a tile, then 16 steps of
+// two LDS loads and an FMA, between barriers.
 constexpr const char* kMatmul = R"(
     v_and_b32 v1, 15, v0           ; x
     v_lshrrev_b32 v2, 4, v0        ; y
@@ -100,8 +101,8 @@ constexpr const char* kStream = R"(
     global_store_b128 v1, v[2:5], s[2:3]
     s_endpgm)";
 
-void RunKernel(benchmark::State& state, const char* source, int wave_size, uint32_t threads, uint32_t groups_x,
-               uint32_t groups_y) {
+void RunKernel(benchmark::State& state, const char* source, int wave_size, uint32_t threads,
+               uint32_t groups_x, uint32_t groups_y) {
   auto code = Assemble("gfx1100", source, wave_size == 64 ? "+wavefrontsize64" : "");
   US_CHECK_OK(code);
   std::vector<uint8_t> program = *std::move(code);
@@ -132,8 +133,12 @@ void RunKernel(benchmark::State& state, const char* source, int wave_size, uint3
 }
 
 void Valu(benchmark::State& state) { RunKernel(state, kValu, static_cast<int>(state.range(0)), 128, 8, 1); }
-void Matmul(benchmark::State& state) { RunKernel(state, kMatmul, static_cast<int>(state.range(0)), 256, 16, 16); }
-void Stream(benchmark::State& state) { RunKernel(state, kStream, static_cast<int>(state.range(0)), 256, 4096, 1); }
+void Matmul(benchmark::State& state) {
+  RunKernel(state, kMatmul, static_cast<int>(state.range(0)), 256, 16, 16);
+}
+void Stream(benchmark::State& state) {
+  RunKernel(state, kStream, static_cast<int>(state.range(0)), 256, 4096, 1);
+}
 BENCHMARK(Valu)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond);
 BENCHMARK(Matmul)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond);
 BENCHMARK(Stream)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond);

@@ -32,7 +32,8 @@ struct Tolerance {
 };
 
 bool IsTranscendental(const char* name) {
-  for (const char* prefix : {"V_RCP_", "V_RSQ_", "V_SQRT_", "V_EXP_", "V_LOG_", "V_SIN_", "V_COS_", "V_RCP_IFLAG_"}) {
+  for (const char* prefix :
+       {"V_RCP_", "V_RSQ_", "V_SQRT_", "V_EXP_", "V_LOG_", "V_SIN_", "V_COS_", "V_RCP_IFLAG_"}) {
     if (std::strncmp(name, prefix, std::strlen(prefix)) == 0) return true;
   }
   return false;
@@ -68,10 +69,12 @@ bool Adjacent(uint64_t a, uint64_t b, int width) {
   return distance >= -1 && distance <= 1;
 }
 
-bool WithinBound(const Tolerance& tolerance, const Vector& vector, const std::vector<uint32_t>& got, size_t word) {
+bool WithinBound(const Tolerance& tolerance, const Vector& vector, const std::vector<uint32_t>& got,
+                 size_t word) {
   const uint32_t want = vector.expected[word];
   if (tolerance.f32 && Adjacent(want, got[word], 32)) return true;
-  if (tolerance.f16 && Adjacent(want & 0xffff, got[word] & 0xffff, 16) && Adjacent(want >> 16, got[word] >> 16, 16)) {
+  if (tolerance.f16 && Adjacent(want & 0xffff, got[word] & 0xffff, 16) &&
+      Adjacent(want >> 16, got[word] >> 16, 16)) {
     return true;
   }
   if (!tolerance.f64 || !vector.is_state) return false;
@@ -80,8 +83,8 @@ bool WithinBound(const Tolerance& tolerance, const Vector& vector, const std::ve
   const auto pair_adjacent = [&](size_t low) {
     const size_t high = low + lanes;
     if (high >= kVgprs * lanes) return false;
-    return Adjacent(vector.expected[low] | uint64_t{vector.expected[high]} << 32, got[low] | uint64_t{got[high]} << 32,
-                    64);
+    return Adjacent(vector.expected[low] | uint64_t{vector.expected[high]} << 32,
+                    got[low] | uint64_t{got[high]} << 32, 64);
   };
   return pair_adjacent(word) || (word >= lanes && pair_adjacent(word - lanes));
 }
@@ -183,24 +186,25 @@ const char* VerdictName(Outcome::Verdict verdict) {
 
 absl::StatusOr<std::vector<Vector>> LoadVectors(const std::string& path) {
   std::vector<Vector> vectors;
-  const absl::Status status = ForEachJsonLine(path, [&](int line, const nlohmann::json& json) -> absl::Status {
-    for (const char* key : {"id", "gfx", "kind", "lanes", "program"}) {
-      if (!json.contains(key)) return absl::InvalidArgumentError(absl::StrFormat("no field '%s'", key));
-    }
-    if (json["kind"] == "state" ? !(json.contains("out_bytes") && json.contains("body") && json.contains("vgpr") &&
-                                    json.contains("sgpr") && json.contains("vcc") && json.contains("scc") &&
-                                    json.contains("exec"))
-                                : !json.contains("out")) {
-      return absl::InvalidArgumentError("fields of its kind are missing");
-    }
-    try {
-      US_ASSIGN_OR_RETURN(Vector vector, ParseVector(line, json));
-      vectors.push_back(std::move(vector));
-    } catch (const nlohmann::json::exception& e) {
-      return absl::InvalidArgumentError(e.what());
-    }
-    return absl::OkStatus();
-  });
+  const absl::Status status =
+      ForEachJsonLine(path, [&](int line, const nlohmann::json& json) -> absl::Status {
+        for (const char* key : {"id", "gfx", "kind", "lanes", "program"}) {
+          if (!json.contains(key)) return absl::InvalidArgumentError(absl::StrFormat("no field '%s'", key));
+        }
+        if (json["kind"] == "state" ? !(json.contains("out_bytes") && json.contains("body") &&
+                                        json.contains("vgpr") && json.contains("sgpr") &&
+                                        json.contains("vcc") && json.contains("scc") && json.contains("exec"))
+                                    : !json.contains("out")) {
+          return absl::InvalidArgumentError("fields of its kind are missing");
+        }
+        try {
+          US_ASSIGN_OR_RETURN(Vector vector, ParseVector(line, json));
+          vectors.push_back(std::move(vector));
+        } catch (const nlohmann::json::exception& e) {
+          return absl::InvalidArgumentError(e.what());
+        }
+        return absl::OkStatus();
+      });
   if (!status.ok()) return status;
   return vectors;
 }
@@ -224,13 +228,16 @@ Outcome Run(const Vector& vector) {
 
   AddressSpace memory;
   US_CHECK_OK(memory.Map(kProgramVa, program.size(), program.data(), Perm::kReadExec, "program"));
-  US_CHECK_OK(memory.Map(kKernargVa, sizeof(kernarg), reinterpret_cast<uint8_t*>(&kernarg), Perm::kRead, "kernarg"));
+  US_CHECK_OK(
+      memory.Map(kKernargVa, sizeof(kernarg), reinterpret_cast<uint8_t*>(&kernarg), Perm::kRead, "kernarg"));
   US_CHECK_OK(memory.Map(kOutVa, out.size(), out.data(), Perm::kReadWrite, "out"));
-  US_CHECK_OK(memory.Map(kScratchVa, uint64_t{waves} * kScratchWaveBytes, scratch.get(), Perm::kReadWrite, "scratch"));
+  US_CHECK_OK(memory.Map(kScratchVa, uint64_t{waves} * kScratchWaveBytes, scratch.get(), Perm::kReadWrite,
+                         "scratch"));
 
   DispatchRegs regs;
   regs.pgm_addr = kProgramVa;
-  // 256 VGPRs; f32 denormals flushed, f16 and f64 denormals kept; DX10_CLAMP and IEEE_MODE, the assembler's defaults.
+  // 256 VGPRs; f32 denormals flushed, f16 and f64 denormals kept; DX10_CLAMP and IEEE_MODE, the assembler's
+  // defaults.
   regs.rsrc1 = 31 | 0xc0u << 12 | 1u << 21 | 1u << 23;
   // Scratch, two user SGPRs, workgroup ids x y z, 64 KiB of LDS.
   regs.rsrc2 = 1 | 2u << 1 | 7u << 7 | 128u << 15;
@@ -249,7 +256,8 @@ Outcome Run(const Vector& vector) {
   const std::vector<uint8_t>& tested = vector.body.empty() ? vector.program : vector.body;
   if (dispatch.state() != Dispatch::State::kDone) {
     const FaultKind kind = dispatch.fault().kind;
-    outcome.verdict = kind == FaultKind::kUnsupported ? Outcome::Verdict::kRefused : Outcome::Verdict::kFaulted;
+    outcome.verdict =
+        kind == FaultKind::kUnsupported ? Outcome::Verdict::kRefused : Outcome::Verdict::kFaulted;
     outcome.reason = dispatch.fault().message;
     if (const char* why = Exception(vector)) {
       outcome.verdict = Outcome::Verdict::kException;

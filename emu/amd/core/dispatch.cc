@@ -108,7 +108,8 @@ class Dispatch::Impl {
     if (current_ >= resident_.size()) current_ = 0;
   }
 
-  // Runs the waves of the group in turn, for at most `limit` instructions of the group's slice. False on a fault.
+  // Runs the waves of the group in turn, for at most `limit` instructions of the group's slice. False on a
+  // fault.
   bool RunGroup(Workgroup& group, uint64_t limit) {
     if (group.slice_left == 0) group.slice_left = kWorkgroupSlice;
     limit = std::min(limit, group.slice_left);
@@ -196,8 +197,8 @@ class Dispatch::Impl {
       }
       if (entry->vgpr_limit > s.num_vgprs) [[unlikely]] {
         result = RaiseFault(s, FaultKind::kIllegalInstruction, -1,
-                            absl::StrFormat("names v%d, but the dispatch allocated %d VGPRs", entry->vgpr_limit - 1,
-                                            s.num_vgprs));
+                            absl::StrFormat("names v%d, but the dispatch allocated %d VGPRs",
+                                            entry->vgpr_limit - 1, s.num_vgprs));
         break;
       }
       ++s.clock;
@@ -240,8 +241,8 @@ class Dispatch::Impl {
     fault_.exec = s.exec();
     fault_.memory = pending.memory;
     fault_.text = Disassemble(s.pc);
-    std::string where = absl::StrFormat("workgroup (%d,%d,%d) wave %d", fault_.workgroup[0], fault_.workgroup[1],
-                                        fault_.workgroup[2], fault_.wave);
+    std::string where = absl::StrFormat("workgroup (%d,%d,%d) wave %d", fault_.workgroup[0],
+                                        fault_.workgroup[1], fault_.workgroup[2], fault_.wave);
     if (fault_.lane >= 0) absl::StrAppendFormat(&where, " lane %d", fault_.lane);
     fault_.message = absl::StrFormat("%s at pc 0x%x (%s) in %s: %s", FaultKindName(fault_.kind), fault_.pc,
                                      fault_.text, where, pending.message);

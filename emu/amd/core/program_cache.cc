@@ -23,7 +23,8 @@ uint64_t FetchPrefix(AddressSpace& memory, uint64_t va, uint8_t* out, uint64_t s
 uint32_t VgprLimit(const Inst& inst) {
   uint32_t limit = 0;
   const auto count = [&limit](const Operand& operand) {
-    if (operand.is_vgpr()) limit = std::max<uint32_t>(limit, operand.reg + std::max<uint32_t>(operand.dwords, 1));
+    if (operand.is_vgpr())
+      limit = std::max<uint32_t>(limit, operand.reg + std::max<uint32_t>(operand.dwords, 1));
   };
   for (const Operand& operand : inst.dst) count(operand);
   for (const Operand& operand : inst.src) count(operand);
@@ -34,7 +35,8 @@ uint32_t VgprLimit(const Inst& inst) {
 // WaveState::SetMask knows the end.
 bool ScalarOperandsFit(const Inst& inst) {
   const auto fits = [](const Operand& operand) {
-    return !operand.is_sgpr() || operand.type == DataType::M64 || operand.reg + std::max<int>(operand.dwords, 1) <= 128;
+    return !operand.is_sgpr() || operand.type == DataType::M64 ||
+           operand.reg + std::max<int>(operand.dwords, 1) <= 128;
   };
   return std::all_of(std::begin(inst.dst), std::end(inst.dst), fits) &&
          std::all_of(std::begin(inst.src), std::end(inst.src), fits);

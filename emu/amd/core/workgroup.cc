@@ -14,7 +14,8 @@ constexpr uint32_t kMaxVgprs = 256;
 constexpr uint32_t kMaxGroupThreads = 1024;
 constexpr uint32_t kLdsGranule = 512;  // COMPUTE_PGM_RSRC2.LDS_SIZE counts 128 dwords (LLVM AMDGPUUsage)
 constexpr uint32_t kScratchGranule = 256;
-constexpr int kTtmpGroupX = kTtmp0 + 8;  // TTMP8-10: workgroup id, TTMP11: wave in group (ROCm debugger interface)
+constexpr int kTtmpGroupX =
+    kTtmp0 + 8;  // TTMP8-10: workgroup id, TTMP11: wave in group (ROCm debugger interface)
 
 // STATUS fields (RDNA3 ISA, "STATUS register").
 constexpr uint32_t kStatusInWorkgroup = 1u << 11;
@@ -29,11 +30,14 @@ std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Op
   // COMPUTE_PGM_RSRC1.VGPRS counts blocks of 8 (wave32) or 4 (wave64).
   num_vgprs = (Bits(regs.rsrc1, 5, 0) + 1) * (wave_size == 32 ? 8 : 4);
   if (num_vgprs > kMaxVgprs) {
-    return absl::StrFormat("COMPUTE_PGM_RSRC1.VGPRS asks for %d registers, expected at most %d", num_vgprs, kMaxVgprs);
+    return absl::StrFormat("COMPUTE_PGM_RSRC1.VGPRS asks for %d registers, expected at most %d", num_vgprs,
+                           kMaxVgprs);
   }
   // COMPUTE_PGM_RSRC3 on GFX11: SHARED_VGPR_COUNT 3:0, INST_PREF_SIZE 9:4, TRAP_ON_START 10, TRAP_ON_END 11.
-  if (Bits(regs.rsrc3, 3, 0) != 0) return "COMPUTE_PGM_RSRC3.SHARED_VGPR_COUNT is not 0: shared VGPRs are not modelled";
-  if (Bits(regs.rsrc3, 11, 10) != 0) return "COMPUTE_PGM_RSRC3 asks for a trap at start or end, and there is no handler";
+  if (Bits(regs.rsrc3, 3, 0) != 0)
+    return "COMPUTE_PGM_RSRC3.SHARED_VGPR_COUNT is not 0: shared VGPRs are not modelled";
+  if (Bits(regs.rsrc3, 11, 10) != 0)
+    return "COMPUTE_PGM_RSRC3 asks for a trap at start or end, and there is no handler";
   lds_bytes = Bits(regs.rsrc2, 23, 15) * kLdsGranule;
   if (lds_bytes > options.max_lds_bytes) {
     return absl::StrFormat("COMPUTE_PGM_RSRC2.LDS_SIZE asks for %d bytes, expected at most %d", lds_bytes,
@@ -55,7 +59,8 @@ std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Op
     } else if ((regs.initiator & kPartialTgEn) != 0 && partial != 0) {
       partial_dim[i] = partial;
       if (partial > full) {
-        return absl::StrFormat("COMPUTE_NUM_THREAD_%c: partial size %d exceeds full size %d", "XYZ"[i], partial, full);
+        return absl::StrFormat("COMPUTE_NUM_THREAD_%c: partial size %d exceeds full size %d", "XYZ"[i],
+                               partial, full);
       }
     }
     threads *= full;
@@ -72,8 +77,8 @@ std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Op
     if (scratch_wave_bytes != 0) {
       const uint32_t waves = Bits(regs.tmpring_size, 11, 0) * std::max<uint32_t>(options.shader_engines, 1);
       if (waves < waves_per_group) {
-        return absl::StrFormat("COMPUTE_TMPRING_SIZE has scratch for %d waves, expected %d for one workgroup", waves,
-                               waves_per_group);
+        return absl::StrFormat("COMPUTE_TMPRING_SIZE has scratch for %d waves, expected %d for one workgroup",
+                               waves, waves_per_group);
       }
       max_resident = std::min(max_resident, waves / waves_per_group);
     }
@@ -82,12 +87,16 @@ std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Op
 }
 
 Workgroup::Workgroup(const LaunchPlan& plan, AddressSpace* memory, uint32_t slot)
-    : plan_(plan), memory_(memory), slot_(slot), waves_(plan.waves_per_group), lds_((plan.lds_bytes + 3) / 4) {
+    : plan_(plan),
+      memory_(memory),
+      slot_(slot),
+      waves_(plan.waves_per_group),
+      lds_((plan.lds_bytes + 3) / 4) {
   for (Wave& wave : waves_) {
     const size_t words = static_cast<size_t>(kMaxVgprs) * plan.wave_size;
     wave.vgpr_allocation = std::make_unique<uint32_t[]>(words + 16);
-    wave.vgpr_storage = reinterpret_cast<uint32_t*>(
-        AlignUp(reinterpret_cast<uintptr_t>(wave.vgpr_allocation.get()), 64));
+    wave.vgpr_storage =
+        reinterpret_cast<uint32_t*>(AlignUp(reinterpret_cast<uintptr_t>(wave.vgpr_allocation.get()), 64));
   }
 }
 
@@ -141,7 +150,8 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   // User SGPRs, then the enabled system SGPRs in hardware order (LLVM AMDGPUUsage, "Initial Kernel
   // Execution State"). With architected flat scratch there is no scratch offset SGPR.
   uint32_t next = 0;
-  for (uint32_t i = 0; i < std::min<uint32_t>(Bits(regs.rsrc2, 5, 1), 16); ++i) s.sgpr[next++] = regs.user_data[i];
+  for (uint32_t i = 0; i < std::min<uint32_t>(Bits(regs.rsrc2, 5, 1), 16); ++i)
+    s.sgpr[next++] = regs.user_data[i];
   for (int i = 0; i < 3; ++i) {
     s.workgroup[i] = id[i];
     s.sgpr[kTtmpGroupX + i] = id[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LDS loads, stores and atomics (RDNA3 ISA, "LDS & GDS instructions"). Exchanges between lanes are in ds_lanes.cc.
+// LDS loads, stores and atomics (RDNA3 ISA, "LDS & GDS instructions"). Exchanges between lanes are in
+// ds_lanes.cc.
 
 #include <algorithm>
 
@@ -94,7 +95,8 @@ ExecResult Exchange2(const Inst& inst, WaveState& wave) {
   const uint32_t* data1 = Row(wave, inst.src[2]);
   uint32_t* out = Row(wave, inst.dst[0]);
   ForEachLane(wave.exec(), [&](int lane) {
-    const uint32_t at0 = address[lane] + P::Offset(inst.offset0), at1 = address[lane] + P::Offset(inst.offset1);
+    const uint32_t at0 = address[lane] + P::Offset(inst.offset0),
+                   at1 = address[lane] + P::Offset(inst.offset1);
     const T new0 = GetValue<T>(data0 + lane, stride), new1 = GetValue<T>(data1 + lane, stride);
     const T old0 = P::Read(wave, lane, at0), old1 = P::Read(wave, lane, at1);
     P::Write(wave, lane, at0, new0);
@@ -121,7 +123,8 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
     const uint32_t at = address[lane] + static_cast<uint32_t>(inst.offset);
     if (at % sizeof(T) != 0) return RaiseMisalignedLds(wave, at, sizeof(T), lane);
     AccessLds<sizeof(T), Access::kAtomic>(wave, lane, at, [&](int l, uint8_t* bytes) {
-      const T old = ApplyAtomic<Op, T>(math, bytes, GetValue<T>(data + l, stride), GetValue<T>(data2 + l, stride));
+      const T old =
+          ApplyAtomic<Op, T>(math, bytes, GetValue<T>(data + l, stride), GetValue<T>(data2 + l, stride));
       if (out != nullptr) PutValue<T>(out + l, stride, old);
     });
   }

@@ -49,7 +49,8 @@ ExecResult Swizzle(const Inst& inst, WaveState& wave) {
   return ExecResult::kNext;
 }
 
-// The permutes reach within 32 lanes: a wave64 runs them as two halves (so do LLVM and Mesa treat gfx10 and gfx11).
+// The permutes reach within 32 lanes: a wave64 runs them as two halves (so do LLVM and Mesa treat gfx10 and
+// gfx11).
 uint32_t PermuteLane(int lane, uint32_t address, int32_t offset) {
   return (static_cast<uint32_t>(lane) & 32) | (((address + static_cast<uint32_t>(offset)) / 4) & 31);
 }
@@ -103,8 +104,8 @@ ExecResult StoreAddTid(const Inst& inst, WaveState& wave) {
   return ExecResult::kNext;
 }
 
-// One counter for the whole wave: the number of active lanes is added or subtracted, every active lane gets the old
-// value.
+// One counter for the whole wave: the number of active lanes is added or subtracted, every active lane gets
+// the old value.
 template <bool kAppend>
 ExecResult Count(const Inst& inst, WaveState& wave) {
   const uint64_t exec = wave.exec();
@@ -131,7 +132,8 @@ ExecResult RaiseMisalignedLds(WaveState& wave, uint32_t at, uint64_t size, int l
   memory.access = Access::kAtomic;
   memory.address = at;
   memory.size = size;
-  RaiseFault(wave, FaultKind::kMemory, lane, absl::StrFormat("atomic of %d bytes at LDS offset 0x%x: misaligned", size, at));
+  RaiseFault(wave, FaultKind::kMemory, lane,
+             absl::StrFormat("atomic of %d bytes at LDS offset 0x%x: misaligned", size, at));
   wave.fault->memory = memory;
   return ExecResult::kFault;
 }

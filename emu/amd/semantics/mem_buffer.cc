@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MUBUF: untyped buffer loads, stores and atomics through a descriptor, with its range check (RDNA3 ISA, "Vector
-// memory buffer instructions"). Swizzled descriptors, ADD_TID_ENABLE and TFE are refused.
+// MUBUF: untyped buffer loads, stores and atomics through a descriptor, with its range check (RDNA3 ISA,
+// "Vector memory buffer instructions"). Swizzled descriptors, ADD_TID_ENABLE and TFE are refused.
 
 #include <algorithm>
 
@@ -33,7 +33,8 @@ struct Descriptor {
 // What OOB_SELECT checks.
 enum OutOfBounds : uint32_t { kStructured = 0, kIndexOnly = 1, kEmptyOnly = 2, kRaw = 3 };
 
-// Bytes of an access of `size` bytes that are in range: all or none, but a raw buffer is checked dword by dword.
+// Bytes of an access of `size` bytes that are in range: all or none, but a raw buffer is checked dword by
+// dword.
 uint32_t BytesInRange(const Descriptor& d, uint64_t index, uint64_t offset, uint32_t size) {
   switch (d.oob_select) {
     case kStructured:
@@ -56,11 +57,13 @@ uint32_t BytesInRange(const Descriptor& d, uint64_t index, uint64_t offset, uint
 template <int kBytes, Access kAccess, class Fn>
 ExecResult AccessBuffer(const Inst& inst, WaveState& wave, Fn&& fn) {
   if (inst.tfe) return RaiseFault(wave, FaultKind::kUnsupported, -1, "a buffer access with TFE is refused");
-  if (inst.src[1].reg == kNull) return RaiseFault(wave, FaultKind::kIllegalInstruction, -1, "a buffer descriptor in NULL");
+  if (inst.src[1].reg == kNull)
+    return RaiseFault(wave, FaultKind::kIllegalInstruction, -1, "a buffer descriptor in NULL");
   const Descriptor d(&wave.sgpr[inst.src[1].reg]);
   if (d.type != 0) return RaiseFault(wave, FaultKind::kUnsupported, -1, "the descriptor is not a buffer's");
   if (d.swizzle != 0) return RaiseFault(wave, FaultKind::kUnsupported, -1, "a swizzled buffer is refused");
-  if (d.add_tid) return RaiseFault(wave, FaultKind::kUnsupported, -1, "a buffer with ADD_TID_ENABLE is refused");
+  if (d.add_tid)
+    return RaiseFault(wave, FaultKind::kUnsupported, -1, "a buffer with ADD_TID_ENABLE is refused");
   const uint32_t scalar_offset = ReadScalar32(inst.src[2], wave);
   const uint32_t* vaddr = inst.src[0].kind == Operand::Kind::kNone ? nullptr : Row(wave, inst.src[0]);
   const uint32_t* vindex = inst.idxen ? vaddr : nullptr;
@@ -72,7 +75,8 @@ ExecResult AccessBuffer(const Inst& inst, WaveState& wave, Fn&& fn) {
   const uint64_t exec = wave.exec();
   ForEachLane(exec, [&](int lane) {
     const uint64_t index = vindex == nullptr ? 0 : vindex[lane];
-    const uint64_t offset = uint64_t{static_cast<uint32_t>(inst.offset)} + (voffset == nullptr ? 0 : voffset[lane]);
+    const uint64_t offset =
+        uint64_t{static_cast<uint32_t>(inst.offset)} + (voffset == nullptr ? 0 : voffset[lane]);
     address[lane] = d.base + scalar_offset + index * d.stride + offset;
     in_range[lane] = BytesInRange(d, index, offset, kBytes);
     whole |= uint64_t{in_range[lane] == kBytes} << lane;
@@ -123,7 +127,8 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
   uint32_t* out = inst.dst[0].is_vgpr() ? Row(wave, inst.dst[0]) : nullptr;
   AtomicMath math = MemoryAtomicMath();
   return AccessBuffer<sizeof(T), Access::kAtomic>(inst, wave, [&](int lane, uint8_t* bytes) {
-    const T old = ApplyAtomic<Op, T>(math, bytes, GetValue<T>(data + lane, stride), GetValue<T>(data2 + lane, stride));
+    const T old =
+        ApplyAtomic<Op, T>(math, bytes, GetValue<T>(data + lane, stride), GetValue<T>(data2 + lane, stride));
     if (out != nullptr) PutValue<T>(out + lane, stride, old);
   });
 }
@@ -135,14 +140,14 @@ ExecResult Nothing(const Inst&, WaveState&) { return ExecResult::kNext; }
 
 ExecFn FindBufferExec(const Inst& inst) {
   switch (inst.op) {
-#define MEM_LOAD(suffix, form)     \
-  case Opcode::BUFFER_##suffix:    \
+#define MEM_LOAD(suffix, form)  \
+  case Opcode::BUFFER_##suffix: \
     return &Load<LoadForm::form>;
-#define MEM_STORE(suffix, form)    \
-  case Opcode::BUFFER_##suffix:    \
+#define MEM_STORE(suffix, form) \
+  case Opcode::BUFFER_##suffix: \
     return &Store<StoreForm::form>;
-#define MEM_ATOMIC(suffix, operation, type)     \
-  case Opcode::BUFFER_##suffix:                 \
+#define MEM_ATOMIC(suffix, operation, type) \
+  case Opcode::BUFFER_##suffix:             \
     return &Atomic<atomic::operation, type>;
 #include "emu/amd/semantics/mem_ops.inc"
     case Opcode::BUFFER_GL0_INV:

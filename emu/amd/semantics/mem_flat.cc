@@ -14,9 +14,12 @@ enum class Space { kFlat, kGlobal, kScratch };
 
 constexpr uint64_t kApertureBytes = uint64_t{1} << 32;
 
-bool HasSaddr(const Inst& inst) { return inst.src[2].kind != Operand::Kind::kNone && inst.src[2].reg != kNull; }
+bool HasSaddr(const Inst& inst) {
+  return inst.src[2].kind != Operand::Kind::kNone && inst.src[2].reg != kNull;
+}
 
-// 64-bit addresses: vaddr64 + offset, saddr64 + vaddr32 + offset, or saddr64 + 4 * lane + offset (addtid forms).
+// 64-bit addresses: vaddr64 + offset, saddr64 + vaddr32 + offset, or saddr64 + 4 * lane + offset (addtid
+// forms).
 void GlobalAddresses(const Inst& inst, WaveState& wave, uint64_t* address) {
   const int lanes = wave.wave_size;
   const uint64_t offset = static_cast<uint64_t>(static_cast<int64_t>(inst.offset));
@@ -31,15 +34,18 @@ void GlobalAddresses(const Inst& inst, WaveState& wave, uint64_t* address) {
     for (int lane = 0; lane < lanes; ++lane) address[lane] = base + low[lane];
   } else {
     const uint32_t* high = low + lanes;
-    for (int lane = 0; lane < lanes; ++lane) address[lane] = (low[lane] | uint64_t{high[lane]} << 32) + offset;
+    for (int lane = 0; lane < lanes; ++lane)
+      address[lane] = (low[lane] | uint64_t{high[lane]} << 32) + offset;
   }
 }
 
 // Private offsets: any of vaddr32 and saddr32, plus the immediate.
 void ScratchOffsets(const Inst& inst, WaveState& wave, uint32_t* offset) {
-  const uint32_t base = (HasSaddr(inst) ? ReadScalar32(inst.src[2], wave) : 0) + static_cast<uint32_t>(inst.offset);
+  const uint32_t base =
+      (HasSaddr(inst) ? ReadScalar32(inst.src[2], wave) : 0) + static_cast<uint32_t>(inst.offset);
   const uint32_t* vaddr = inst.src[0].kind == Operand::Kind::kNone ? nullptr : Row(wave, inst.src[0]);
-  for (int lane = 0; lane < wave.wave_size; ++lane) offset[lane] = base + (vaddr == nullptr ? 0 : vaddr[lane]);
+  for (int lane = 0; lane < wave.wave_size; ++lane)
+    offset[lane] = base + (vaddr == nullptr ? 0 : vaddr[lane]);
 }
 
 template <int kBytes, Access kAccess, class Fn>
@@ -54,7 +60,9 @@ ExecResult AccessFlat(WaveState& wave, uint64_t mask, const uint64_t* address, F
       AccessLds<kBytes, kAccess>(wave, lane, static_cast<uint32_t>(address[lane] - wave.shared_aperture), fn);
     });
     uint32_t offset[kMaxLanes];
-    ForEachLane(scratch, [&](int lane) { offset[lane] = static_cast<uint32_t>(address[lane] - wave.private_aperture); });
+    ForEachLane(scratch, [&](int lane) {
+      offset[lane] = static_cast<uint32_t>(address[lane] - wave.private_aperture);
+    });
     const ExecResult result = AccessPrivate<kBytes, kAccess>(wave, scratch, offset, fn);
     if (result != ExecResult::kNext) return result;
   }
@@ -109,7 +117,8 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
   uint32_t* out = inst.dst[0].is_vgpr() ? Row(wave, inst.dst[0]) : nullptr;
   AtomicMath math = MemoryAtomicMath();
   return AccessSpace<kSpace, sizeof(T), Access::kAtomic>(inst, wave, [&](int lane, uint8_t* bytes) {
-    const T old = ApplyAtomic<Op, T>(math, bytes, GetValue<T>(data + lane, stride), GetValue<T>(data2 + lane, stride));
+    const T old =
+        ApplyAtomic<Op, T>(math, bytes, GetValue<T>(data + lane, stride), GetValue<T>(data2 + lane, stride));
     if (out != nullptr) PutValue<T>(out + lane, stride, old);
   });
 }
@@ -120,24 +129,24 @@ ExecFn FindFlatExec(const Inst& inst) {
   // The tables list a few opcodes without operands: reserved in this encoding.
   if (!inst.dst[0].is_vgpr() && !inst.src[1].is_vgpr()) return nullptr;
   switch (inst.op) {
-#define MEM_LOAD(suffix, form)                       \
-  case Opcode::FLAT_##suffix:                        \
-    return &Load<Space::kFlat, LoadForm::form>;      \
-  case Opcode::GLOBAL_##suffix:                      \
-    return &Load<Space::kGlobal, LoadForm::form>;    \
-  case Opcode::SCRATCH_##suffix:                     \
+#define MEM_LOAD(suffix, form)                    \
+  case Opcode::FLAT_##suffix:                     \
+    return &Load<Space::kFlat, LoadForm::form>;   \
+  case Opcode::GLOBAL_##suffix:                   \
+    return &Load<Space::kGlobal, LoadForm::form>; \
+  case Opcode::SCRATCH_##suffix:                  \
     return &Load<Space::kScratch, LoadForm::form>;
-#define MEM_STORE(suffix, form)                      \
-  case Opcode::FLAT_##suffix:                        \
-    return &Store<Space::kFlat, StoreForm::form>;    \
-  case Opcode::GLOBAL_##suffix:                      \
-    return &Store<Space::kGlobal, StoreForm::form>;  \
-  case Opcode::SCRATCH_##suffix:                     \
+#define MEM_STORE(suffix, form)                     \
+  case Opcode::FLAT_##suffix:                       \
+    return &Store<Space::kFlat, StoreForm::form>;   \
+  case Opcode::GLOBAL_##suffix:                     \
+    return &Store<Space::kGlobal, StoreForm::form>; \
+  case Opcode::SCRATCH_##suffix:                    \
     return &Store<Space::kScratch, StoreForm::form>;
-#define MEM_ATOMIC(suffix, operation, type)                   \
-  case Opcode::FLAT_##suffix:                                 \
-    return &Atomic<Space::kFlat, atomic::operation, type>;    \
-  case Opcode::GLOBAL_##suffix:                               \
+#define MEM_ATOMIC(suffix, operation, type)                \
+  case Opcode::FLAT_##suffix:                              \
+    return &Atomic<Space::kFlat, atomic::operation, type>; \
+  case Opcode::GLOBAL_##suffix:                            \
     return &Atomic<Space::kGlobal, atomic::operation, type>;
 #include "emu/amd/semantics/mem_ops.inc"
     case Opcode::GLOBAL_LOAD_ADDTID_B32:

@@ -28,7 +28,19 @@ ExecResult Jump(const Inst& inst, WaveState& wave) {
   return ExecResult::kBranch;
 }
 
-enum class Condition { kAlways, kScc0, kScc1, kVccz, kVccnz, kExecz, kExecnz, kSystem, kUser, kEither, kBoth };
+enum class Condition {
+  kAlways,
+  kScc0,
+  kScc1,
+  kVccz,
+  kVccnz,
+  kExecz,
+  kExecnz,
+  kSystem,
+  kUser,
+  kEither,
+  kBoth
+};
 
 template <Condition kCondition>
 ExecResult Branch(const Inst& inst, WaveState& wave) {
@@ -96,8 +108,9 @@ ExecResult Call(const Inst& inst, WaveState& wave) {
 // --- Indexed SGPR moves: M0 is added to the register number --------------------------------------------
 
 ExecResult BadIndex(WaveState& wave, uint64_t index) {
-  return RaiseFault(wave, FaultKind::kIllegalInstruction, -1,
-                    absl::StrFormat("indexed scalar register %d is not one of s0-s%d", index, kSgprCount - 1));
+  return RaiseFault(
+      wave, FaultKind::kIllegalInstruction, -1,
+      absl::StrFormat("indexed scalar register %d is not one of s0-s%d", index, kSgprCount - 1));
 }
 
 template <int kDwords>
@@ -161,11 +174,13 @@ struct HwField {
   explicit HwField(int32_t simm)
       : id(static_cast<uint32_t>(simm) & 63),
         shift((static_cast<uint32_t>(simm) >> 6) & 31),
-        mask(static_cast<uint32_t>(LowMask(static_cast<int>((static_cast<uint32_t>(simm) >> 11) & 31) + 1))) {}
+        mask(static_cast<uint32_t>(LowMask(static_cast<int>((static_cast<uint32_t>(simm) >> 11) & 31) + 1))) {
+  }
 };
 
 ExecResult UnknownHwReg(WaveState& wave, const char* what, uint32_t id) {
-  return RaiseFault(wave, FaultKind::kUnsupported, -1, absl::StrFormat("%s of hardware register %d is refused", what, id));
+  return RaiseFault(wave, FaultKind::kUnsupported, -1,
+                    absl::StrFormat("%s of hardware register %d is refused", what, id));
 }
 
 ExecResult GetReg(const Inst& inst, WaveState& wave) {
@@ -193,7 +208,8 @@ ExecResult GetReg(const Inst& inst, WaveState& wave) {
     case kHwIbSts:
       break;  // every counter is 0: memory operations are complete when the next instruction starts
     case kHwShMemBases:
-      value = static_cast<uint32_t>(wave.private_aperture >> 48) | static_cast<uint32_t>(wave.shared_aperture >> 48) << 16;
+      value = static_cast<uint32_t>(wave.private_aperture >> 48) |
+              static_cast<uint32_t>(wave.shared_aperture >> 48) << 16;
       break;
     case kHwFlatScrLo:
       value = static_cast<uint32_t>(wave.scratch_base);
@@ -248,7 +264,8 @@ template <int kDwords>
 ExecResult SendMsgRtn(const Inst& inst, WaveState& wave) {
   const uint32_t message = static_cast<uint32_t>(inst.simm) & 0xff;
   if (message != kMsgRtnGetRealtime) {
-    return RaiseFault(wave, FaultKind::kUnsupported, -1, absl::StrFormat("message %d with return is refused", message));
+    return RaiseFault(wave, FaultKind::kUnsupported, -1,
+                      absl::StrFormat("message %d with return is refused", message));
   }
   const uint64_t time = wave.clock / kInstructionsPerRealtimeTick;
   if (kDwords == 1) {

@@ -32,8 +32,14 @@ class ScalarReading : public Math {
   auto OldF32() const { return Math::AsF32(OldU32()); }
   auto OldF16() const { return Math::AsF16(static_cast<uint16_t>(OldU32())); }
   // A 16-bit result clears the upper half of the register.
-  template <class F> void DstF32(F value) { DstU32(Math::Bits(value)); }
-  template <class F> void DstF16(F value) { DstU32(Math::Bits(value)); }
+  template <class F>
+  void DstF32(F value) {
+    DstU32(Math::Bits(value));
+  }
+  template <class F>
+  void DstF16(F value) {
+    DstU32(Math::Bits(value));
+  }
 
   bool Scc() const { return wave_.scc; }
   void SetScc(bool value) { wave_.scc = value; }
@@ -63,11 +69,11 @@ struct FloatReading : ScalarReading<LaneMath<false>> {
       : ScalarReading(inst, wave, FpMode::FromModeRegister(wave.mode)) {}
 };
 
-#define SCALAR_OP(op, semantics, reading)                       \
-  ExecResult Exec_##op(const Inst& inst, WaveState& wave) {     \
-    reading##Reading b(inst, wave);                             \
-    scalar::semantics(b);                                       \
-    return ExecResult::kNext;                                   \
+#define SCALAR_OP(op, semantics, reading)                   \
+  ExecResult Exec_##op(const Inst& inst, WaveState& wave) { \
+    reading##Reading b(inst, wave);                         \
+    scalar::semantics(b);                                   \
+    return ExecResult::kNext;                               \
   }
 #include "emu/amd/semantics/scalar_ops.inc"
 

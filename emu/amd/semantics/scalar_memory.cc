@@ -40,7 +40,8 @@ ExecResult Load(const Inst& inst, WaveState& wave) {
 template <int kWords>
 ExecResult BufferLoad(const Inst& inst, WaveState& wave) {
   const int reg = inst.src[0].reg;
-  if (reg == kNull) return RaiseFault(wave, FaultKind::kIllegalInstruction, -1, "a buffer descriptor in NULL");
+  if (reg == kNull)
+    return RaiseFault(wave, FaultKind::kIllegalInstruction, -1, "a buffer descriptor in NULL");
   const uint64_t descriptor = wave.sgpr[reg] | uint64_t{wave.sgpr[reg + 1]} << 32;
   const uint64_t base = Bits(descriptor, 47, 0), stride = Bits(descriptor, 61, 48);
   const uint64_t records = wave.sgpr[reg + 2];

@@ -69,7 +69,8 @@ TEST_F(AddressSpaceTest, UseAfterFreeSaysSo) {
   ASSERT_TRUE(space_.Map(0x10000, 0x1000, a_.data(), Perm::kReadWrite, "scratchpad").ok());
   ASSERT_NE(space_.Translate(0x10020, 4, Access::kRead), nullptr);
   ASSERT_TRUE(space_.Unmap(0x10000, 0x1000).ok());
-  EXPECT_EQ(space_.Translate(0x10020, 4, Access::kRead), nullptr) << "the last hit must not outlive the mapping";
+  EXPECT_EQ(space_.Translate(0x10020, 4, Access::kRead), nullptr)
+      << "the last hit must not outlive the mapping";
   const MemoryFault fault = space_.Explain(0x10020, 4, Access::kRead);
   EXPECT_TRUE(fault.was_freed);
   EXPECT_EQ(fault.Message(),
@@ -131,7 +132,8 @@ TEST_F(AddressSpaceTest, AgreesWithAByteModel) {
           allowed &= model[i].mapped && Allows(model[i].perm, static_cast<Perm>(access));
         }
         ASSERT_EQ(space.Explain(at, n, access).kind == MemoryFaultKind::kNone, allowed)
-            << "seed " << seed << " step " << step << " " << AccessName(access) << " of " << n << " at " << at;
+            << "seed " << seed << " step " << step << " " << AccessName(access) << " of " << n << " at "
+            << at;
         const uint8_t* translated = space.Translate(at, n, access);
         if (translated != nullptr) {
           ASSERT_TRUE(allowed);

@@ -11,7 +11,8 @@
 
 namespace understudy::emu::amd {
 
-// The .text bytes of `source`, with branches to labels resolved. `cpu` is a gfx name; `features` in LLVM's form
+// The .text bytes of `source`, with branches to labels resolved. `cpu` is a gfx name; `features` in LLVM's
+// form
 // ("+wavefrontsize64"). The error carries LLVM's diagnostics.
 absl::StatusOr<std::vector<uint8_t>> Assemble(const std::string& cpu, const std::string& source,
                                               const std::string& features = "");

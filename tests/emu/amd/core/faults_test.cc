@@ -32,8 +32,9 @@ TEST(Faults, AStorePastTheEndNamesLaneAddressAndAllocation) {
   EXPECT_EQ(fault.memory.address, runner.BufferVa(out) + 80);
   EXPECT_EQ(fault.memory.nearest_label, "buffer0");
   EXPECT_TRUE(Contains(fault.message, "memory violation at pc 0x10008 (global_store_b32"));
-  EXPECT_TRUE(Contains(fault.message, "in workgroup (0,0,0) wave 0 lane 20: write of 4 bytes at 0x1000050: unmapped; 0 "
-                                      "bytes past the end of 'buffer0' [0x1000000, 0x1000050)"));
+  EXPECT_TRUE(Contains(fault.message,
+                       "in workgroup (0,0,0) wave 0 lane 20: write of 4 bytes at 0x1000050: unmapped; 0 "
+                       "bytes past the end of 'buffer0' [0x1000000, 0x1000050)"));
 }
 
 TEST(Faults, InactiveLanesTouchNothing) {
@@ -62,14 +63,18 @@ TEST(Faults, CausesAreTold) {
     const char* message;
   };
   const Case kCases[] = {
-      {"read-only", Perm::kRead, "global_store_b32 v1, v2, s[0:1]", "write of 4 bytes at 0x1000000: read-only"},
+      {"read-only", Perm::kRead, "global_store_b32 v1, v2, s[0:1]",
+       "write of 4 bytes at 0x1000000: read-only"},
       {"atomic on read-only", Perm::kRead, "global_atomic_add_u32 v1, v2, s[0:1]",
        "atomic of 4 bytes at 0x1000000: read-only"},
-      {"write-only", Perm::kWrite, "global_load_b32 v2, v1, s[0:1]", "read of 4 bytes at 0x1000000: not readable"},
-      {"scalar load", Perm::kWrite, "s_load_b64 s[4:5], s[0:1], 0x8", "read of 8 bytes at 0x1000008: not readable"},
+      {"write-only", Perm::kWrite, "global_load_b32 v2, v1, s[0:1]",
+       "read of 4 bytes at 0x1000000: not readable"},
+      {"scalar load", Perm::kWrite, "s_load_b64 s[4:5], s[0:1], 0x8",
+       "read of 8 bytes at 0x1000008: not readable"},
       {"misaligned atomic", Perm::kReadWrite, "global_atomic_add_u32 v1, v2, s[0:1] offset:2",
        "atomic of 4 bytes at 0x1000002: misaligned"},
-      {"no-execute", Perm::kReadWrite, "s_setpc_b64 s[0:1]", "instruction fetch of 4 bytes at 0x1000000: no-execute"},
+      {"no-execute", Perm::kReadWrite, "s_setpc_b64 s[0:1]",
+       "instruction fetch of 4 bytes at 0x1000000: no-execute"},
       {"misaligned code", Perm::kReadWrite, "s_add_u32 s0, s0, 2\ns_setpc_b64 s[0:1]",
        "instruction fetch of 4 bytes at 0x1000002: misaligned"},
       {"no scratch", Perm::kReadWrite, "scratch_load_b32 v2, off, off",
@@ -90,7 +95,8 @@ TEST(Faults, UseAfterFreeSaysSo) {
   const int out = runner.AddBuffer(4);
   ASSERT_TRUE(runner.memory.Unmap(runner.BufferVa(out), 16).ok());
   runner.Program("s_load_b32 s4, s[0:1], 0x4\ns_endpgm");
-  EXPECT_TRUE(Contains(runner.RunToFault().message, "inside 'buffer0' [0x1000000, 0x1000010), which was freed"));
+  EXPECT_TRUE(
+      Contains(runner.RunToFault().message, "inside 'buffer0' [0x1000000, 0x1000010), which was freed"));
 }
 
 TEST(Faults, ControlFlow) {

@@ -54,7 +54,8 @@ std::unique_ptr<Dispatch> KernelRunner::Start() {
 
 void KernelRunner::Run() {
   auto dispatch = Start();
-  ASSERT_EQ(dispatch->Step(options.instruction_budget + 1), Dispatch::State::kDone) << dispatch->fault().message;
+  ASSERT_EQ(dispatch->Step(options.instruction_budget + 1), Dispatch::State::kDone)
+      << dispatch->fault().message;
 }
 
 WaveFault KernelRunner::RunToFault() {

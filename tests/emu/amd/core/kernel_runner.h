@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Assembles a kernel and runs it on the emulator with a handful of buffers: the harness of the core's tests. Buffer
-// addresses are in user SGPRs s[0:1], s[2:3], ... in the order of AddBuffer.
+// Assembles a kernel and runs it on the emulator with a handful of buffers: the harness of the core's tests.
+// Buffer addresses are in user SGPRs s[0:1], s[2:3], ... in the order of AddBuffer.
 
 #include <cstdint>
 #include <map>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DS instructions between lanes, through M0 and in pairs, against the ISA manual's pseudocode restated on arrays.
+// DS instructions between lanes, through M0 and in pairs, against the ISA manual's pseudocode restated on
+// arrays.
 
 #include <gtest/gtest.h>
 
@@ -14,19 +15,22 @@ namespace {
 
 constexpr uint32_t kLds4K = 8u << 15;
 
-// Runs `body` on one wave: v0 = lane, v1 = words of buffer 0, v2 = words of buffer 1, v3 = 0xeeeeeeee; EXEC as given.
-// Returns v3 of every lane, stored under full EXEC.
-std::vector<uint32_t> RunLanes(int wave_size, uint64_t exec, const std::vector<uint32_t>& v1, const std::vector<uint32_t>& v2,
-                               const std::string& body) {
+// Runs `body` on one wave: v0 = lane, v1 = words of buffer 0, v2 = words of buffer 1, v3 = 0xeeeeeeee; EXEC
+// as given. Returns v3 of every lane, stored under full EXEC.
+std::vector<uint32_t> RunLanes(int wave_size, uint64_t exec, const std::vector<uint32_t>& v1,
+                               const std::vector<uint32_t>& v2, const std::string& body) {
   KernelRunner runner(wave_size);
-  const int a = runner.AddBuffer(wave_size), b = runner.AddBuffer(wave_size), out = runner.AddBuffer(wave_size);
+  const int a = runner.AddBuffer(wave_size), b = runner.AddBuffer(wave_size),
+            out = runner.AddBuffer(wave_size);
   runner.Buffer(a) = v1;
   runner.Buffer(b) = v2;
   // The vectors were replaced: map their new storage.
   for (const int index : {a, b}) {
     EXPECT_TRUE(runner.memory.Unmap(runner.BufferVa(index), 4 * wave_size).ok());
-    EXPECT_TRUE(runner.memory.Map(runner.BufferVa(index), 4 * wave_size, reinterpret_cast<uint8_t*>(runner.Buffer(index).data()),
-                                  Perm::kRead, "in").ok());
+    EXPECT_TRUE(runner.memory
+                    .Map(runner.BufferVa(index), 4 * wave_size,
+                         reinterpret_cast<uint8_t*>(runner.Buffer(index).data()), Perm::kRead, "in")
+                    .ok());
   }
   runner.regs.rsrc2 |= kLds4K;
   runner.Program(absl::StrFormat(R"(
@@ -57,15 +61,17 @@ std::vector<uint32_t> Random(int n, uint32_t seed) {
 
 uint64_t Masks(int wave_size, int which) {
   const uint64_t all = wave_size == 32 ? 0xffffffff : ~uint64_t{0};
-  const uint64_t kMasks[] = {all, 0x5a5a00ff8181f00f & all, 0x8000000080000000 & all, 0x00ff00ffff00ff00 & all};
+  const uint64_t kMasks[] = {all, 0x5a5a00ff8181f00f & all, 0x8000000080000000 & all,
+                             0x00ff00ffff00ff00 & all};
   return kMasks[which];
 }
 
 TEST(LdsLanes, Swizzle) {
   for (const int wave_size : {32, 64}) {
     const std::vector<uint32_t> data = Random(wave_size, 1);
-    for (const uint32_t pattern : {0x001fu, 0x041fu, 0x7c1fu, 0x0010u, 0x03e0u, 0x8000u | 0x1bu, 0x8000u | 0xb1u, 0xc000u | 3u << 5,
-                                   0xc400u | 5u << 5, 0xc000u | 7u << 5 | 0x18u, 0xe000u, 0xe01fu, 0xe010u, 0xe003u}) {
+    for (const uint32_t pattern :
+         {0x001fu, 0x041fu, 0x7c1fu, 0x0010u, 0x03e0u, 0x8000u | 0x1bu, 0x8000u | 0xb1u, 0xc000u | 3u << 5,
+          0xc400u | 5u << 5, 0xc000u | 7u << 5 | 0x18u, 0xe000u, 0xe01fu, 0xe010u, 0xe003u}) {
       for (int m = 0; m < 4; ++m) {
         const uint64_t exec = Masks(wave_size, m);
         std::vector<uint32_t> want(wave_size, 0xeeeeeeee);
@@ -92,7 +98,9 @@ TEST(LdsLanes, Swizzle) {
           }
           want[i] = (exec >> j & 1) != 0 ? data[j] : 0;
         }
-        EXPECT_EQ(RunLanes(wave_size, exec, data, data, absl::StrFormat("ds_swizzle_b32 v3, v1 offset:0x%x", pattern)), want)
+        EXPECT_EQ(RunLanes(wave_size, exec, data, data,
+                           absl::StrFormat("ds_swizzle_b32 v3, v1 offset:0x%x", pattern)),
+                  want)
             << std::hex << pattern << " exec " << exec << " wave" << std::dec << wave_size;
       }
     }
@@ -139,8 +147,10 @@ TEST(LdsLanes, AppendAndConsumeCountActiveLanes) {
       return v;
     };
     EXPECT_EQ(RunLanes(wave_size, exec, zero, zero, start + "ds_append v3 offset:8"), all(1000));
-    EXPECT_EQ(RunLanes(wave_size, exec, zero, zero, start + "ds_append v6 offset:8\nds_append v3 offset:8"), all(1000 + active));
-    EXPECT_EQ(RunLanes(wave_size, exec, zero, zero, start + "ds_consume v6 offset:8\nds_load_b32 v3, v5"), all(1000 - active));
+    EXPECT_EQ(RunLanes(wave_size, exec, zero, zero, start + "ds_append v6 offset:8\nds_append v3 offset:8"),
+              all(1000 + active));
+    EXPECT_EQ(RunLanes(wave_size, exec, zero, zero, start + "ds_consume v6 offset:8\nds_load_b32 v3, v5"),
+              all(1000 - active));
   }
 }
 
@@ -149,12 +159,14 @@ TEST(LdsLanes, AddTidAddressesByLane) {
     const std::vector<uint32_t> data = Random(wave_size, 4);
     std::vector<uint32_t> want(wave_size, 0);
     for (int i = 0; i < wave_size; ++i) want[i] = data[wave_size - 1 - i];
-    EXPECT_EQ(RunLanes(wave_size, ~uint64_t{0}, data, data, absl::StrFormat(R"(
+    EXPECT_EQ(RunLanes(wave_size, ~uint64_t{0}, data, data,
+                       absl::StrFormat(R"(
                 s_movk_i32 m0, 0x40
                 ds_store_addtid_b32 v1 offset:16
                 v_sub_nc_u32 v5, %d, v0
                 v_lshlrev_b32 v5, 2, v5
-                ds_load_b32 v3, v5 offset:0x50)", wave_size - 1)),
+                ds_load_b32 v3, v5 offset:0x50)",
+                                       wave_size - 1)),
               want);
     EXPECT_EQ(RunLanes(wave_size, ~uint64_t{0}, data, data, R"(
                 s_movk_i32 m0, 0x40
@@ -174,34 +186,44 @@ TEST(LdsLanes, PairsOfValues) {
   for (int i = 0; i < n; ++i) difference[i] = a[i] - 3 * b[i];
   const std::string combine = "\ns_waitcnt lgkmcnt(0)\nv_mul_lo_u32 v9, v9, 3\nv_sub_nc_u32 v3, v8, v9";
   EXPECT_EQ(sum("v_lshlrev_b32 v5, 2, v0\nds_store_2addr_b32 v5, v1, v2 offset0:1 offset1:40\n"
-                "ds_load_b32 v8, v5 offset:4\nds_load_b32 v9, v5 offset:160" + combine),
+                "ds_load_b32 v8, v5 offset:4\nds_load_b32 v9, v5 offset:160" +
+                combine),
             difference);
   EXPECT_EQ(sum("v_lshlrev_b32 v5, 2, v0\nds_store_2addr_stride64_b32 v5, v1, v2 offset0:1 offset1:3\n"
-                "ds_load_b32 v8, v5 offset:256\nds_load_b32 v9, v5 offset:768" + combine),
+                "ds_load_b32 v8, v5 offset:256\nds_load_b32 v9, v5 offset:768" +
+                combine),
             difference);
-  EXPECT_EQ(sum("v_lshlrev_b32 v5, 3, v0\nv_mov_b32 v6, v1\nv_mov_b32 v7, v2\n"
-                "ds_store_2addr_b64 v5, v[6:7], v[0:1] offset0:2 offset1:40\nds_load_b64 v[8:9], v5 offset:16" + combine),
-            difference);
+  EXPECT_EQ(
+      sum("v_lshlrev_b32 v5, 3, v0\nv_mov_b32 v6, v1\nv_mov_b32 v7, v2\n"
+          "ds_store_2addr_b64 v5, v[6:7], v[0:1] offset0:2 offset1:40\nds_load_b64 v[8:9], v5 offset:16" +
+          combine),
+      difference);
   EXPECT_EQ(sum("v_lshlrev_b32 v5, 2, v0\nds_store_b32 v5, v1 offset:4\nds_store_b32 v5, v2 offset:160\n"
-                "ds_load_2addr_b32 v[8:9], v5 offset0:1 offset1:40" + combine),
+                "ds_load_2addr_b32 v[8:9], v5 offset0:1 offset1:40" +
+                combine),
             difference);
   EXPECT_EQ(sum("v_lshlrev_b32 v5, 2, v0\nds_store_b32 v5, v1 offset:256\nds_store_b32 v5, v2 offset:768\n"
-                "ds_load_2addr_stride64_b32 v[8:9], v5 offset0:1 offset1:3" + combine),
+                "ds_load_2addr_stride64_b32 v[8:9], v5 offset0:1 offset1:3" +
+                combine),
             difference);
   EXPECT_EQ(sum("v_lshlrev_b32 v5, 3, v0\nds_store_b32 v5, v1 offset:8\nds_store_b32 v5, v2 offset:524\n"
-                "ds_load_2addr_stride64_b64 v[6:9], v5 offset0:0 offset1:1\nds_load_2addr_b64 v[10:13], v5 offset0:1 offset1:65\n"
+                "ds_load_2addr_stride64_b64 v[6:9], v5 offset0:0 offset1:1\nds_load_2addr_b64 v[10:13], v5 "
+                "offset0:1 offset1:65\n"
                 "v_mov_b32 v8, v10\nv_mov_b32 v9, v13\n"
-                "ds_load_b32 v9, v5 offset:524" + combine),
+                "ds_load_b32 v9, v5 offset:524" +
+                combine),
             difference);
   // The exchange returns what was there and leaves the new values.
   EXPECT_EQ(sum("v_lshlrev_b32 v5, 2, v0\nds_store_2addr_b32 v5, v1, v2 offset0:1 offset1:40\n"
-                "ds_storexchg_2addr_rtn_b32 v[8:9], v5, v0, v0 offset0:1 offset1:40" + combine),
+                "ds_storexchg_2addr_rtn_b32 v[8:9], v5, v0, v0 offset0:1 offset1:40" +
+                combine),
             difference);
   std::vector<uint32_t> lane(n);
   for (int i = 0; i < n; ++i) lane[i] = static_cast<uint32_t>(i);
-  EXPECT_EQ(sum("v_lshlrev_b32 v5, 2, v0\nds_storexchg_2addr_rtn_b32 v[8:9], v5, v1, v0 offset0:1 offset1:40\n"
-                "ds_load_b32 v3, v5 offset:160"),
-            lane);
+  EXPECT_EQ(
+      sum("v_lshlrev_b32 v5, 2, v0\nds_storexchg_2addr_rtn_b32 v[8:9], v5, v1, v0 offset0:1 offset1:40\n"
+          "ds_load_b32 v3, v5 offset:160"),
+      lane);
 }
 
 }  // namespace

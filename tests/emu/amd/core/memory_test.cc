@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector memory: forms of loads and stores, address modes, atomics, private memory, flat apertures and buffers, each
-// against a model on the host.
+// Vector memory: forms of loads and stores, address modes, atomics, private memory, flat apertures and
+// buffers, each against a model on the host.
 
 #include <gtest/gtest.h>
 
@@ -20,9 +20,10 @@ constexpr uint32_t kLds4K = 8u << 15;
 
 uint8_t PatternByte(size_t i) { return static_cast<uint8_t>(i * 37 + 129); }
 
-// Runs `body` with v0 = lane, v1 = lane * 20 + 1 (unaligned byte offsets), v2-v5 = 0xd0d0d0d0, buffer 0 = a byte
-// pattern of 2 KiB in s[0:1], and returns v2-v5 of every lane.
-std::vector<uint32_t> RunLoad(const std::string& body, const std::function<void(KernelRunner&)>& prepare = {}) {
+// Runs `body` with v0 = lane, v1 = lane * 20 + 1 (unaligned byte offsets), v2-v5 = 0xd0d0d0d0, buffer 0 = a
+// byte pattern of 2 KiB in s[0:1], and returns v2-v5 of every lane.
+std::vector<uint32_t> RunLoad(const std::string& body,
+                              const std::function<void(KernelRunner&)>& prepare = {}) {
   KernelRunner runner;
   const int in = runner.AddBuffer(512), out = runner.AddBuffer(4 * kLanes);
   for (size_t i = 0; i < 2048; ++i) reinterpret_cast<uint8_t*>(runner.Buffer(in).data())[i] = PatternByte(i);
@@ -58,12 +59,18 @@ struct Form {
   int half;  // -1: whole registers, 0 or 1: that half of v2
 };
 const Form kForms[] = {
-    {"u8", "u8", "v2", 1, false, -1},          {"i8", "i8", "v2", 1, true, -1},
-    {"u16", "u16", "v2", 2, false, -1},        {"i16", "i16", "v2", 2, true, -1},
-    {"b32", "b32", "v2", 4, false, -1},        {"b64", "b64", "v[2:3]", 8, false, -1},
-    {"b96", "b96", "v[2:4]", 12, false, -1},   {"b128", "b128", "v[2:5]", 16, false, -1},
-    {"d16_u8", "u8_d16", "v2", 1, false, 0},   {"d16_i8", "i8_d16", "v2", 1, true, 0},
-    {"d16_b16", "u16_d16", "v2", 2, false, 0}, {"d16_hi_u8", "u8_d16_hi", "v2", 1, false, 1},
+    {"u8", "u8", "v2", 1, false, -1},
+    {"i8", "i8", "v2", 1, true, -1},
+    {"u16", "u16", "v2", 2, false, -1},
+    {"i16", "i16", "v2", 2, true, -1},
+    {"b32", "b32", "v2", 4, false, -1},
+    {"b64", "b64", "v[2:3]", 8, false, -1},
+    {"b96", "b96", "v[2:4]", 12, false, -1},
+    {"b128", "b128", "v[2:5]", 16, false, -1},
+    {"d16_u8", "u8_d16", "v2", 1, false, 0},
+    {"d16_i8", "i8_d16", "v2", 1, true, 0},
+    {"d16_b16", "u16_d16", "v2", 2, false, 0},
+    {"d16_hi_u8", "u8_d16_hi", "v2", 1, false, 1},
     {"d16_hi_i8", "i8_d16_hi", "v2", 1, true, 1},
     {"d16_hi_b16", "u16_d16_hi", "v2", 2, false, 1},
 };
@@ -83,7 +90,8 @@ std::vector<uint32_t> ExpectLoad(const Form& form, const std::function<size_t(in
         for (int b = 0; b < 4; ++b) v[i / 4] |= uint32_t{PatternByte(at + i + b)} << (8 * b);
       }
     } else {
-      v[0] = form.half == 0 ? (0xd0d00000 | (value & 0xffff)) : (0xd0d0 | static_cast<uint32_t>(value & 0xffff) << 16);
+      v[0] = form.half == 0 ? (0xd0d00000 | (value & 0xffff))
+                            : (0xd0d0 | static_cast<uint32_t>(value & 0xffff) << 16);
     }
   }
   return want;
@@ -92,13 +100,21 @@ std::vector<uint32_t> ExpectLoad(const Form& form, const std::function<size_t(in
 TEST(VectorMemory, LoadsOfEveryFormAndAddressMode) {
   for (const Form& form : kForms) {
     const std::string f = form.suffix, r = form.registers;
-    const auto at = [](int base) { return [base](int lane) { return static_cast<size_t>(lane * 20 + 1 + base); }; };
-    EXPECT_EQ(RunLoad("global_load_" + f + " " + r + ", v1, s[0:1] offset:24"), ExpectLoad(form, at(24))) << f << " saddr";
-    EXPECT_EQ(RunLoad("global_load_" + f + " " + r + ", v[10:11], off offset:-1"), ExpectLoad(form, at(-1))) << f << " vaddr";
-    EXPECT_EQ(RunLoad("flat_load_" + f + " " + r + ", v[10:11] offset:9"), ExpectLoad(form, at(9))) << f << " flat";
-    EXPECT_EQ(RunLoad("s_mov_b32 s4, s0\ns_mov_b32 s5, s1\ns_mov_b32 s6, 2048\ns_mov_b32 s7, 0x30000000\ns_movk_i32 s8, 16\n"
-                      "buffer_load_" + f + " " + r + ", v1, s[4:7], s8 offen offset:8"),
-              ExpectLoad(form, at(24))) << f << " buffer";
+    const auto at = [](int base) {
+      return [base](int lane) { return static_cast<size_t>(lane * 20 + 1 + base); };
+    };
+    EXPECT_EQ(RunLoad("global_load_" + f + " " + r + ", v1, s[0:1] offset:24"), ExpectLoad(form, at(24)))
+        << f << " saddr";
+    EXPECT_EQ(RunLoad("global_load_" + f + " " + r + ", v[10:11], off offset:-1"), ExpectLoad(form, at(-1)))
+        << f << " vaddr";
+    EXPECT_EQ(RunLoad("flat_load_" + f + " " + r + ", v[10:11] offset:9"), ExpectLoad(form, at(9)))
+        << f << " flat";
+    EXPECT_EQ(RunLoad("s_mov_b32 s4, s0\ns_mov_b32 s5, s1\ns_mov_b32 s6, 2048\ns_mov_b32 s7, "
+                      "0x30000000\ns_movk_i32 s8, 16\n"
+                      "buffer_load_" +
+                      f + " " + r + ", v1, s[4:7], s8 offen offset:8"),
+              ExpectLoad(form, at(24)))
+        << f << " buffer";
   }
 }
 
@@ -119,10 +135,14 @@ TEST(VectorMemory, LoadsFromLds) {
   )";
   for (const Form& form : kForms) {
     const auto want = ExpectLoad(form, [](int lane) { return static_cast<size_t>(lane * 20 + 1 + 31); });
-    EXPECT_EQ(RunLoad(fill + "ds_load_" + form.ds_suffix + " " + form.registers + ", v1 offset:31"), want) << form.ds_suffix;
-    EXPECT_EQ(RunLoad(fill + "s_mov_b64 s[12:13], src_shared_base\nv_mov_b32 v10, v1\nv_mov_b32 v11, s13\nflat_load_" +
-                      form.suffix + " " + form.registers + ", v[10:11] offset:31"),
-              want) << "flat " << form.suffix;
+    EXPECT_EQ(RunLoad(fill + "ds_load_" + form.ds_suffix + " " + form.registers + ", v1 offset:31"), want)
+        << form.ds_suffix;
+    EXPECT_EQ(
+        RunLoad(fill +
+                "s_mov_b64 s[12:13], src_shared_base\nv_mov_b32 v10, v1\nv_mov_b32 v11, s13\nflat_load_" +
+                form.suffix + " " + form.registers + ", v[10:11] offset:31"),
+        want)
+        << "flat " << form.suffix;
   }
 }
 
@@ -142,15 +162,24 @@ TEST(VectorMemory, LoadsFromPrivateMemory) {
   )";
   for (const Form& form : kForms) {
     const std::string f = form.suffix, r = form.registers;
-    const auto lane_offset = ExpectLoad(form, [](int lane) { return static_cast<size_t>(lane * 20 + 1 + 7); });
+    const auto lane_offset =
+        ExpectLoad(form, [](int lane) { return static_cast<size_t>(lane * 20 + 1 + 7); });
     const auto uniform = ExpectLoad(form, [](int) { return size_t{52}; });
-    EXPECT_EQ(RunLoad(fill + "scratch_load_" + f + " " + r + ", v1, off offset:7"), lane_offset) << f << " SV";
-    EXPECT_EQ(RunLoad(fill + "s_movk_i32 s11, 3\nscratch_load_" + f + " " + r + ", v1, s11 offset:4"), lane_offset) << f << " SVS";
-    EXPECT_EQ(RunLoad(fill + "s_movk_i32 s11, 48\nscratch_load_" + f + " " + r + ", off, s11 offset:4"), uniform) << f << " SS";
+    EXPECT_EQ(RunLoad(fill + "scratch_load_" + f + " " + r + ", v1, off offset:7"), lane_offset)
+        << f << " SV";
+    EXPECT_EQ(RunLoad(fill + "s_movk_i32 s11, 3\nscratch_load_" + f + " " + r + ", v1, s11 offset:4"),
+              lane_offset)
+        << f << " SVS";
+    EXPECT_EQ(RunLoad(fill + "s_movk_i32 s11, 48\nscratch_load_" + f + " " + r + ", off, s11 offset:4"),
+              uniform)
+        << f << " SS";
     EXPECT_EQ(RunLoad(fill + "scratch_load_" + f + " " + r + ", off, off offset:52"), uniform) << f << " ST";
-    EXPECT_EQ(RunLoad(fill + "s_mov_b64 s[12:13], src_private_base\nv_mov_b32 v10, v1\nv_mov_b32 v11, s13\nflat_load_" + f +
-                      " " + r + ", v[10:11] offset:7"),
-              lane_offset) << f << " flat";
+    EXPECT_EQ(
+        RunLoad(fill +
+                "s_mov_b64 s[12:13], src_private_base\nv_mov_b32 v10, v1\nv_mov_b32 v11, s13\nflat_load_" +
+                f + " " + r + ", v[10:11] offset:7"),
+        lane_offset)
+        << f << " flat";
   }
 }
 
@@ -162,8 +191,9 @@ TEST(VectorMemory, StoresWriteExactlyTheirBytes) {
     int bytes;
     int first;  // byte of v2
   };
-  const StoreForm kStores[] = {{"b8", "v2", 1, 0},         {"b16", "v2", 2, 0},         {"b32", "v2", 4, 0},
-                               {"b64", "v[2:3]", 8, 0},    {"b96", "v[2:4]", 12, 0},    {"b128", "v[2:5]", 16, 0},
+  const StoreForm kStores[] = {{"b8", "v2", 1, 0},        {"b16", "v2", 2, 0},
+                               {"b32", "v2", 4, 0},       {"b64", "v[2:3]", 8, 0},
+                               {"b96", "v[2:4]", 12, 0},  {"b128", "v[2:5]", 16, 0},
                                {"d16_hi_b8", "v2", 1, 2}, {"d16_hi_b16", "v2", 2, 2}};
   for (const StoreForm& form : kStores) {
     for (const std::string kind : {"global", "flat", "buffer"}) {
@@ -201,7 +231,8 @@ TEST(VectorMemory, StoresWriteExactlyTheirBytes) {
   }
 }
 
-// Cases.md: an LDS of N bytes, a b32 store at N-2: the two bytes in range are written; loads give zero beyond.
+// Cases.md: an LDS of N bytes, a b32 store at N-2: the two bytes in range are written; loads give zero
+// beyond.
 TEST(VectorMemory, LdsIsBoundedPerByte) {
   KernelRunner runner;
   const int out = runner.AddBuffer(4);
@@ -243,40 +274,49 @@ const AtomicCase kAtomics[] = {
     {"sub_u32", "sub_rtn_u32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return o - d; }},
     {nullptr, "rsub_rtn_u32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return d - o; }},
     {"csub_u32", nullptr, 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return o < d ? 0 : o - d; }},
-    {"min_i32", "min_rtn_i32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return uint64_t(std::min(I(o), I(d))); }},
-    {"max_i32", "max_rtn_i32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return uint64_t(std::max(I(o), I(d))); }},
+    {"min_i32", "min_rtn_i32", 4, 1,
+     [](uint64_t o, uint64_t d, uint64_t) { return uint64_t(std::min(I(o), I(d))); }},
+    {"max_i32", "max_rtn_i32", 4, 1,
+     [](uint64_t o, uint64_t d, uint64_t) { return uint64_t(std::max(I(o), I(d))); }},
     {"min_u32", "min_rtn_u32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return std::min(o, d); }},
     {"max_u32", "max_rtn_u32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return std::max(o, d); }},
     {"and_b32", "and_rtn_b32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return o & d; }},
     {"or_b32", "or_rtn_b32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return o | d; }},
     {"xor_b32", "xor_rtn_b32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return o ^ d; }},
     {"inc_u32", "inc_rtn_u32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return o >= d ? 0 : o + 1; }},
-    {"dec_u32", "dec_rtn_u32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return o == 0 || o > d ? d : o - 1; }},
-    {"cmpswap_b32", "cmpstore_rtn_b32", 4, 2, [](uint64_t o, uint64_t d, uint64_t c) { return o == c ? d : o; }},
+    {"dec_u32", "dec_rtn_u32", 4, 1,
+     [](uint64_t o, uint64_t d, uint64_t) { return o == 0 || o > d ? d : o - 1; }},
+    {"cmpswap_b32", "cmpstore_rtn_b32", 4, 2,
+     [](uint64_t o, uint64_t d, uint64_t c) { return o == c ? d : o; }},
     {nullptr, "mskor_rtn_b32", 4, 2, [](uint64_t o, uint64_t d, uint64_t e) { return (o & ~d) | e; }},
-    {nullptr, "wrap_rtn_b32", 4, 2, [](uint64_t o, uint64_t d, uint64_t e) { return o >= d ? o - d : o + e; }},
+    {nullptr, "wrap_rtn_b32", 4, 2,
+     [](uint64_t o, uint64_t d, uint64_t e) { return o >= d ? o - d : o + e; }},
     {"add_f32", "add_rtn_f32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return FBits(F(o) + F(d)); }},
     {"min_f32", "min_rtn_f32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return F(d) < F(o) ? d : o; }},
     {"max_f32", "max_rtn_f32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return F(d) > F(o) ? d : o; }},
     {"swap_b64", "storexchg_rtn_b64", 8, 1, [](uint64_t, uint64_t d, uint64_t) { return d; }},
     {"add_u64", "add_rtn_u64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return o + d; }},
     {"sub_u64", "sub_rtn_u64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return o - d; }},
-    {"min_i64", "min_rtn_i64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return uint64_t(std::min(L(o), L(d))); }},
+    {"min_i64", "min_rtn_i64", 8, 1,
+     [](uint64_t o, uint64_t d, uint64_t) { return uint64_t(std::min(L(o), L(d))); }},
     {"max_u64", "max_rtn_u64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return std::max(o, d); }},
     {"and_b64", "and_rtn_b64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return o & d; }},
     {"or_b64", "or_rtn_b64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return o | d; }},
     {"xor_b64", "xor_rtn_b64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return o ^ d; }},
     {"inc_u64", "inc_rtn_u64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return o >= d ? 0 : o + 1; }},
-    {"dec_u64", "dec_rtn_u64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return o == 0 || o > d ? d : o - 1; }},
-    {"cmpswap_b64", "cmpstore_rtn_b64", 8, 2, [](uint64_t o, uint64_t d, uint64_t c) { return o == c ? d : o; }},
+    {"dec_u64", "dec_rtn_u64", 8, 1,
+     [](uint64_t o, uint64_t d, uint64_t) { return o == 0 || o > d ? d : o - 1; }},
+    {"cmpswap_b64", "cmpstore_rtn_b64", 8, 2,
+     [](uint64_t o, uint64_t d, uint64_t c) { return o == c ? d : o; }},
     {nullptr, "mskor_rtn_b64", 8, 2, [](uint64_t o, uint64_t d, uint64_t e) { return (o & ~d) | e; }},
 };
 
-// Sixteen cells, two lanes a cell: the lower lane's operation comes first, and each gets the value it found. With and
-// without return; in memory (global, flat, buffer) and in LDS.
+// Sixteen cells, two lanes a cell: the lower lane's operation comes first, and each gets the value it found.
+// With and without return; in memory (global, flat, buffer) and in LDS.
 TEST(VectorMemory, Atomics) {
-  const uint64_t kValues[] = {0, 1, 2, 5, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0xc0490fdb, 0x7fc00001, 0x00000003,
-                              0x3fc00000, 0x40490fdb, 0xff800000, 0x80000001, 0x40000000};
+  const uint64_t kValues[] = {0,          1,          2,          5,          0x7fffffff, 0x80000000,
+                              0xffffffff, 0x3f800000, 0xc0490fdb, 0x7fc00001, 0x00000003, 0x3fc00000,
+                              0x40490fdb, 0xff800000, 0x80000001, 0x40000000};
   for (const AtomicCase& c : kAtomics) {
     for (const std::string kind : {"global", "flat", "buffer", "ds"}) {
       const char* suffix = kind == "ds" ? c.ds : c.memory;
@@ -289,7 +329,8 @@ TEST(VectorMemory, Atomics) {
         }
         if (name == "csub_u32" && !returns) continue;  // needs glc
         KernelRunner runner;
-        const int cells = runner.AddBuffer(32), out = runner.AddBuffer(2 * kLanes), data = runner.AddBuffer(4 * kLanes);
+        const int cells = runner.AddBuffer(32), out = runner.AddBuffer(2 * kLanes),
+                  data = runner.AddBuffer(4 * kLanes);
         std::vector<uint64_t> want_cells(16), want_out(kLanes, 0xabababababababab);
         const uint64_t mask = c.bytes == 4 ? 0xffffffff : ~uint64_t{0};
         for (int i = 0; i < 16; ++i) {
@@ -314,14 +355,18 @@ TEST(VectorMemory, Atomics) {
           operation = "ds_" + name + " " + (returns ? destination + ", " : "") + "v1, " + first +
                       (c.data_values == 2 ? ", " + second : "");
         } else if (kind == "buffer") {
-          operation = "buffer_atomic_" + name + " " + both + ", v1, s[8:11], 0 offen" + (returns ? " glc" : "");
-          if (returns) operation += c.bytes == 4 ? "\nv_mov_b32 v6, v2" : "\nv_mov_b32 v6, v2\nv_mov_b32 v7, v3";
+          operation =
+              "buffer_atomic_" + name + " " + both + ", v1, s[8:11], 0 offen" + (returns ? " glc" : "");
+          if (returns)
+            operation += c.bytes == 4 ? "\nv_mov_b32 v6, v2" : "\nv_mov_b32 v6, v2\nv_mov_b32 v7, v3";
         } else {
           operation = kind + "_atomic_" + name + " " + (returns ? destination + ", " : "") +
-                      (kind == "flat" ? "v[10:11], " + both : "v1, " + both + ", s[0:1]") + (returns ? " glc" : "");
+                      (kind == "flat" ? "v[10:11], " + both : "v1, " + both + ", s[0:1]") +
+                      (returns ? " glc" : "");
         }
         runner.regs.rsrc2 |= kLds4K;
-        runner.Program(absl::StrFormat(R"(
+        runner.Program(absl::StrFormat(
+            R"(
           v_and_b32 v1, 15, v0
           v_lshlrev_b32 v1, 3, v1
           v_lshlrev_b32 v8, 4, v0
@@ -346,12 +391,13 @@ TEST(VectorMemory, Atomics) {
           global_store_b64 v8, v[6:7], s[2:3]
           %s
           s_endpgm)",
-                                       c.bytes == 4 ? 3 : 4, c.bytes == 4 ? 4 : 5, operation,
-                                       kind == "ds" ? "ds_load_b64 v[12:13], v1\nglobal_store_b64 v1, v[12:13], s[0:1]" : ""));
+            c.bytes == 4 ? 3 : 4, c.bytes == 4 ? 4 : 5, operation,
+            kind == "ds" ? "ds_load_b64 v[12:13], v1\nglobal_store_b64 v1, v[12:13], s[0:1]" : ""));
         runner.Run();
         if (HasFailure()) FAIL() << operation;
         for (int i = 0; i < 16; ++i) {
-          ASSERT_EQ(LoadLE<uint64_t>(&runner.Buffer(cells)[2 * i]) & mask, want_cells[i]) << operation << " cell " << i;
+          ASSERT_EQ(LoadLE<uint64_t>(&runner.Buffer(cells)[2 * i]) & mask, want_cells[i])
+              << operation << " cell " << i;
         }
         for (int lane = 0; lane < kLanes; ++lane) {
           ASSERT_EQ(LoadLE<uint64_t>(&runner.Buffer(out)[2 * lane]) & mask, want_out[lane] & mask)
@@ -399,7 +445,8 @@ TEST(VectorMemory, FlatLanesMayGoToDifferentMemories) {
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     EXPECT_EQ(runner.Buffer(out)[2 * lane], 100 + lane);
     EXPECT_EQ(runner.Buffer(out)[2 * lane + 1], 100 + 2 * lane);
-    EXPECT_EQ(runner.Buffer(data)[lane], lane % 3 == 0 ? 100 + 2 * lane : 0) << "memory is touched by its own lanes only";
+    EXPECT_EQ(runner.Buffer(data)[lane], lane % 3 == 0 ? 100 + 2 * lane : 0)
+        << "memory is touched by its own lanes only";
   }
 }
 
@@ -438,8 +485,10 @@ TEST(VectorMemory, BufferRangeChecks) {
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
       const uint32_t index = lane / 4, offset = lane % 4 * 6;
       uint32_t value;
-      std::memcpy(&value, reinterpret_cast<const uint8_t*>(runner.Buffer(in).data()) + index * c.stride + offset, 4);
-      EXPECT_EQ(runner.Buffer(out)[lane], c.in_range(index, offset) ? value : 0) << c.name << " lane " << lane;
+      std::memcpy(&value,
+                  reinterpret_cast<const uint8_t*>(runner.Buffer(in).data()) + index * c.stride + offset, 4);
+      EXPECT_EQ(runner.Buffer(out)[lane], c.in_range(index, offset) ? value : 0)
+          << c.name << " lane " << lane;
     }
   }
 }

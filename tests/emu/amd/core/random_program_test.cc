@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of random instructions: whatever they do to memory and to themselves, they end in a state or a named fault,
-// and a second run, cut into other steps, ends in the same one.
+// Programs of random instructions: whatever they do to memory and to themselves, they end in a state or a
+// named fault, and a second run, cut into other steps, ends in the same one.
 
 #include <gtest/gtest.h>
 
@@ -17,12 +17,13 @@ namespace {
 constexpr uint64_t kProgramVa = 0x10000, kBufferVa = 0, kScratchVa = 0x40000;
 constexpr uint32_t kEndpgm = 0xbfb00000;
 
-// Fixed bits of the encodings, drawn equally often, so that vector and memory instructions are not crowded out.
-constexpr uint32_t kPrefixes[][2] = {{0x01ffffff, 0x7e000000}, {0x03ffffff, 0xd4000000}, {0x03ffffff, 0xd8000000},
-                                     {0x03ffffff, 0xdc000000}, {0x03ffffff, 0xe0000000}, {0x03ffffff, 0xcc000000},
-                                     {0x03ffffff, 0xc8000000}, {0x01ffffff, 0x7c000000}, {0x007fffff, 0xbe800000},
-                                     {0x03ffffff, 0xf4000000}, {0x7fffffff, 0x00000000}, {0x3fffffff, 0x80000000},
-                                     {0x0fffffff, 0xb0000000}, {0x007fffff, 0xbf000000}};
+// Fixed bits of the encodings, drawn equally often, so that vector and memory instructions are not crowded
+// out.
+constexpr uint32_t kPrefixes[][2] = {
+    {0x01ffffff, 0x7e000000}, {0x03ffffff, 0xd4000000}, {0x03ffffff, 0xd8000000}, {0x03ffffff, 0xdc000000},
+    {0x03ffffff, 0xe0000000}, {0x03ffffff, 0xcc000000}, {0x03ffffff, 0xc8000000}, {0x01ffffff, 0x7c000000},
+    {0x007fffff, 0xbe800000}, {0x03ffffff, 0xf4000000}, {0x7fffffff, 0x00000000}, {0x3fffffff, 0x80000000},
+    {0x0fffffff, 0xb0000000}, {0x007fffff, 0xbf000000}};
 
 struct Result {
   Dispatch::State state;
@@ -42,7 +43,8 @@ Result RunRandom(uint64_t seed, uint64_t step) {
     words[0] = (words[0] & prefix[0]) | prefix[1];
     Inst inst;
     const uint8_t* bytes = reinterpret_cast<const uint8_t*>(words);
-    if (DecodeInto(Isa::kRdna3, bytes, sizeof(words), &inst).ok()) program.insert(program.end(), bytes, bytes + inst.size);
+    if (DecodeInto(Isa::kRdna3, bytes, sizeof(words), &inst).ok())
+      program.insert(program.end(), bytes, bytes + inst.size);
   }
   const uint8_t* end = reinterpret_cast<const uint8_t*>(&kEndpgm);
   for (int i = 0; i < 4; ++i) program.insert(program.end(), end, end + 4);
@@ -63,7 +65,8 @@ Result RunRandom(uint64_t seed, uint64_t step) {
   regs.initiator = wave32 ? kCsW32En : 0;
   regs.scratch_base = kScratchVa;
   regs.tmpring_size = 4 | (64 * (wave32 ? 32 : 64) / 256) << 12;
-  for (uint32_t& u : regs.user_data) u = static_cast<uint32_t>(random() % 3 == 0 ? random() : random() % 6000);
+  for (uint32_t& u : regs.user_data)
+    u = static_cast<uint32_t>(random() % 3 == 0 ? random() : random() % 6000);
   Dispatch::Options options;
   options.instruction_budget = 5000;
   options.vgpr_fill = static_cast<uint32_t>(random() % 4 == 0 ? random() : random() % 6000);
@@ -83,7 +86,8 @@ Result RunRandom(uint64_t seed, uint64_t step) {
     result.message += fault.message + "\n";
     Inst inst;
     const uint64_t at = fault.pc - kProgramVa;
-    if (at >= program.size() || !DecodeInto(Isa::kRdna3, &program[at], program.size() - at, &inst).ok()) break;
+    if (at >= program.size() || !DecodeInto(Isa::kRdna3, &program[at], program.size() - at, &inst).ok())
+      break;
     for (int i = 0; i < inst.size; i += 4) {
       constexpr uint32_t kNop = 0xbf800000;
       std::memcpy(&program[at + i], &kNop, 4);

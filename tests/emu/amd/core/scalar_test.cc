@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalar ALU instructions against the ISA manual's definitions, restated here bit by bit or over wider integers, on
-// edge values and random ones.
+// Scalar ALU instructions against the ISA manual's definitions, restated here bit by bit or over wider
+// integers, on edge values and random ones.
 
 #include <gtest/gtest.h>
 
@@ -79,6 +79,7 @@ uint64_t Replicate(uint32_t v) {
   return r;
 }
 
+// clang-format off: a row an instruction.
 const Case kCases[] = {
     {"s_add_u32 s12, s8, s10", [](State& s) { const uint64_t r = uint64_t{Lo(s.a)} + Lo(s.b); Put32(s, r); s.scc = r >> 32; }},
     {"s_sub_u32 s12, s8, s10", [](State& s) { s.scc = Lo(s.b) > Lo(s.a); Put32(s, s.a - s.b); }},
@@ -193,11 +194,31 @@ const Case kCases[] = {
     {"s_mov_b32 m0, 4\ns_movreld_b32 s8, s10", [](State& s) { Put32(s, s.b); }},
     {"s_mov_b32 m0, 0x40002\ns_movrelsd_2_b32 s8, s8", [](State& s) { Put32(s, s.b); }},
 };
+// clang-format on
 
 std::vector<State> Inputs() {
-  const uint64_t kEdges[] = {0, 1, 2, 31, 32, 33, 63, 64, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-                             0x00040004, 0x00200000, 0x7f0000, 0x0010001f, 0x00400020, 0x8000000000000000,
-                             0x7fffffffffffffff, ~uint64_t{0}, 0xf0, 0xffff};
+  const uint64_t kEdges[] = {0,
+                             1,
+                             2,
+                             31,
+                             32,
+                             33,
+                             63,
+                             64,
+                             0x7fffffff,
+                             0x80000000,
+                             0xffffffff,
+                             0x100000000,
+                             0x00040004,
+                             0x00200000,
+                             0x7f0000,
+                             0x0010001f,
+                             0x00400020,
+                             0x8000000000000000,
+                             0x7fffffffffffffff,
+                             ~uint64_t{0},
+                             0xf0,
+                             0xffff};
   std::vector<State> inputs;
   std::mt19937_64 random(1);
   for (const uint64_t a : kEdges) {
@@ -217,10 +238,12 @@ TEST(Scalar, AgreesWithTheManual) {
   const std::vector<State> inputs = Inputs();
   for (const Case& c : kCases) {
     KernelRunner runner;
-    const int in = runner.AddBuffer(kIn * inputs.size(), Perm::kRead), out = runner.AddBuffer(kOut * inputs.size());
+    const int in = runner.AddBuffer(kIn * inputs.size(), Perm::kRead),
+              out = runner.AddBuffer(kOut * inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       const State& s = inputs[i];
-      const uint32_t words[kIn] = {Lo(s.a), Lo(s.a >> 32), Lo(s.b), Lo(s.b >> 32), Lo(s.d), Lo(s.d >> 32), s.scc, s.exec};
+      const uint32_t words[kIn] = {Lo(s.a), Lo(s.a >> 32), Lo(s.b), Lo(s.b >> 32),
+                                   Lo(s.d), Lo(s.d >> 32), s.scc,   s.exec};
       std::copy(words, words + kIn, &runner.Buffer(in)[kIn * i]);
     }
     runner.regs.rsrc2 |= 1u << 7;  // workgroup id in s4
@@ -252,9 +275,10 @@ TEST(Scalar, AgreesWithTheManual) {
       const uint32_t* got = &runner.Buffer(out)[kOut * i];
       const uint64_t d = got[0] | uint64_t{got[1]} << 32;
       ASSERT_TRUE(d == want.d && got[2] == want.scc && got[3] == want.exec)
-          << std::hex << c.text << "\n a " << inputs[i].a << " b " << inputs[i].b << " d " << inputs[i].d << " scc "
-          << inputs[i].scc << " exec " << inputs[i].exec << "\n want d " << want.d << " scc " << want.scc << " exec "
-          << want.exec << "\n got  d " << d << " scc " << got[2] << " exec " << got[3];
+          << std::hex << c.text << "\n a " << inputs[i].a << " b " << inputs[i].b << " d " << inputs[i].d
+          << " scc " << inputs[i].scc << " exec " << inputs[i].exec << "\n want d " << want.d << " scc "
+          << want.scc << " exec " << want.exec << "\n got  d " << d << " scc " << got[2] << " exec "
+          << got[3];
     }
   }
 }

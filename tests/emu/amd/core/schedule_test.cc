@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waves of a workgroup meet at barriers, share LDS and nothing else; workgroups that wait for each other get on; how
-// the caller cuts the run into steps changes nothing.
+// Waves of a workgroup meet at barriers, share LDS and nothing else; workgroups that wait for each other get
+// on; how the caller cuts the run into steps changes nothing.
 
 #include <gtest/gtest.h>
 
@@ -72,7 +72,8 @@ TEST(Schedule, LdsBelongsToOneWorkgroup) {
     global_store_b32 v1, v3, s[0:1]
     s_endpgm)");
   runner.Run();
-  for (uint32_t i = 0; i < 8; ++i) EXPECT_EQ(runner.Buffer(out)[i], 0xdeadbeefu) << "nothing leaks from workgroup to workgroup";
+  for (uint32_t i = 0; i < 8; ++i)
+    EXPECT_EQ(runner.Buffer(out)[i], 0xdeadbeefu) << "nothing leaks from workgroup to workgroup";
 }
 
 // Scratch is private to a lane of a wave, also across a barrier.
@@ -158,7 +159,8 @@ TEST(Schedule, WavesTakeTurns) {
   EXPECT_EQ(runner.Buffer(out), (std::vector<uint32_t>{1, 1}));
 }
 
-// A kernel whose result depends on the order of its waves: every wave appends its number to a log, many times.
+// A kernel whose result depends on the order of its waves: every wave appends its number to a log, many
+// times.
 constexpr const char* kRacy = R"(
     s_lshl_b32 s5, s4, 8
     v_readfirstlane_b32 s6, v0
@@ -229,7 +231,8 @@ TEST(Schedule, DispatchesShareACacheInTurns) {
     runner.AddBuffer(1);
     runner.options.program_cache = &cache;
     runner.regs.num_thread[0] = 1;
-    runner.Program(std::string("s_movk_i32 s4, 100\nv_mov_b32 v1, 0\nv_mov_b32 v2, ") + (i == 0 ? "1" : "3") + R"(
+    runner.Program(std::string("s_movk_i32 s4, 100\nv_mov_b32 v1, 0\nv_mov_b32 v2, ") + (i == 0 ? "1" : "3") +
+                   R"(
     loop:
       global_atomic_add_u32 v1, v2, s[0:1]
       s_sub_u32 s4, s4, 1
@@ -238,7 +241,8 @@ TEST(Schedule, DispatchesShareACacheInTurns) {
       s_endpgm)");
     dispatches[i] = runner.Start();
   }
-  for (int turn = 0; dispatches[0]->state() == Dispatch::State::kRunning || dispatches[1]->state() == Dispatch::State::kRunning;
+  for (int turn = 0; dispatches[0]->state() == Dispatch::State::kRunning ||
+                     dispatches[1]->state() == Dispatch::State::kRunning;
        ++turn) {
     dispatches[turn % 2]->Step(7);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a wave finds in its registers when it starts (LLVM AMDGPUUsage, "Initial Kernel Execution State"), and how
-// registers of a dispatch that cannot run are refused.
+// What a wave finds in its registers when it starts (LLVM AMDGPUUsage, "Initial Kernel Execution State"), and
+// how registers of a dispatch that cannot run are refused.
 
 #include <gtest/gtest.h>
 
@@ -133,7 +133,8 @@ TEST_P(StartState, ModeComesFromRsrc1) {
   EXPECT_EQ(runner.Buffer(out)[0], 0xa5u | 1u << 8 | 1u << 9 | 1u << 23);
 }
 
-// TTMP8-10 hold the workgroup ids and TTMP11 the wave's number, for trap handlers and debuggers (ROCm debugger API).
+// TTMP8-10 hold the workgroup ids and TTMP11 the wave's number, for trap handlers and debuggers (ROCm
+// debugger API).
 TEST_P(StartState, TrapTemporariesNameTheWave) {
   const int wave_size = GetParam();
   KernelRunner runner(wave_size);
@@ -227,7 +228,8 @@ TEST(DispatchGrid, ImpossibleRegistersAreRefusedByName) {
     change(runner);
     return runner.RunToFault().message;
   };
-  EXPECT_EQ(message([](KernelRunner& r) { r.regs.num_thread[1] = 0; }), "bad dispatch: COMPUTE_NUM_THREAD_Y is 0");
+  EXPECT_EQ(message([](KernelRunner& r) { r.regs.num_thread[1] = 0; }),
+            "bad dispatch: COMPUTE_NUM_THREAD_Y is 0");
   EXPECT_EQ(message([](KernelRunner& r) { r.regs.num_thread[0] = r.regs.num_thread[1] = 64; }),
             "bad dispatch: workgroup of 64 x 64 x 1 work-items, expected at most 1024 in all");
   EXPECT_EQ(message([](KernelRunner& r) { r.regs.rsrc2 |= 129u << 15; }),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases are written with, on the host and on the device alike: the words of an item, and floats as bits.
+// What the cases are written with, on the host and on the device alike: the words of an item, and floats as
+// bits.
 
 #pragma once
 #include <stdint.h>
@@ -27,10 +28,10 @@ static inline uint64_t DoubleBits(double v) {
   return v != v ? 0x7ff8000000000000u : bits;
 }
 #define IN64(k) ((uint64_t)IN(k) | (uint64_t)IN((k) + 1) << 32)
-#define OUT64(k, v)                    \
-  do {                                 \
-    const uint64_t value_ = (v);       \
-    out[(k)] = (uint32_t)value_;       \
+#define OUT64(k, v)                          \
+  do {                                       \
+    const uint64_t value_ = (v);             \
+    out[(k)] = (uint32_t)value_;             \
     out[(k) + 1] = (uint32_t)(value_ >> 32); \
   } while (0)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same C text, compiled for the host and for gfx1100: one function a case, run for every item i. Whatever the
-// language defines must come out alike, bit for bit. Included by kernels.c (device) and host_cases.c.
+// The same C text, compiled for the host and for gfx1100: one function a case, run for every item i. Whatever
+// the language defines must come out alike, bit for bit. Included by kernels.c (device) and host_cases.c.
 //
 // CASE(name) { ... } has: i (item), in (1024 random and special words), out (8 words for this item).
 
@@ -8,7 +8,8 @@ CASE(Divide32) {
   const uint32_t a = IN(0), b = IN(1) | 1u, c = IN(2) >> (IN(3) & 31u) | 1u;
   const int32_t sa = (int32_t)a, sb = (int32_t)(b == ~0u ? 3u : b), sc = (int32_t)(c == ~0u ? 5u : c);
   out[0] = a / b, out[1] = a % b, out[2] = a / c, out[3] = a % c;
-  out[4] = (uint32_t)(sa / sb), out[5] = (uint32_t)(sa % sb), out[6] = (uint32_t)(sa / sc), out[7] = (uint32_t)(sa % 7);
+  out[4] = (uint32_t)(sa / sb), out[5] = (uint32_t)(sa % sb), out[6] = (uint32_t)(sa / sc),
+  out[7] = (uint32_t)(sa % 7);
 }
 
 CASE(Divide64) {
@@ -44,7 +45,8 @@ CASE(Float32) {
 
 // Near one another in magnitude, so that rounding and cancellation matter.
 CASE(Float32Near) {
-  const float a = AsFloat((IN(0) & 0x80ffffffu) | 0x3f000000u), b = AsFloat((IN(1) & 0x81ffffffu) | 0x3e000000u);
+  const float a = AsFloat((IN(0) & 0x80ffffffu) | 0x3f000000u),
+              b = AsFloat((IN(1) & 0x81ffffffu) | 0x3e000000u);
   float s = a, p = b;
   for (int k = 0; k < 12; ++k) {
     const float t = s * p - b;
@@ -55,7 +57,8 @@ CASE(Float32Near) {
   }
   out[0] = FloatBits(s), out[1] = FloatBits(p);
   out[2] = FloatBits(a / b), out[3] = FloatBits(__builtin_sqrtf(__builtin_fabsf(b)));
-  out[4] = FloatBits(a - b), out[5] = FloatBits(a * b), out[6] = (uint32_t)(int32_t)(a * 100.0f), out[7] = FloatBits(1.0f / a);
+  out[4] = FloatBits(a - b), out[5] = FloatBits(a * b), out[6] = (uint32_t)(int32_t)(a * 100.0f),
+  out[7] = FloatBits(1.0f / a);
 }
 
 CASE(Float64) {
@@ -88,7 +91,8 @@ CASE(Convert) {
   const double d = AsDouble((IN64(4) & 0x80ffffffffffffffu) | 0x4000000000000000u);
   out[0] = FloatBits((float)a + (float)(int32_t)a);
   out[1] = FloatBits((float)w - (float)(int64_t)w);
-  out[2] = FloatBits((float)(uint8_t)a + (float)(uint8_t)(a >> 8) * (float)(int8_t)(a >> 16) + (float)(int16_t)a);
+  out[2] =
+      FloatBits((float)(uint8_t)a + (float)(uint8_t)(a >> 8) * (float)(int8_t)(a >> 16) + (float)(int16_t)a);
   out[3] = (uint32_t)(int32_t)f ^ (uint32_t)__builtin_fabsf(f);
   OUT64(4, DoubleBits((double)a + (double)(int32_t)a + (double)f + (double)(int64_t)w));
   out[6] = FloatBits((float)d);
@@ -97,14 +101,16 @@ CASE(Convert) {
 
 CASE(Bits) {
   const uint32_t a = IN(0), b = IN(1), n = IN(2) & 31u;
-  out[0] = (uint32_t)__builtin_popcount(a) + (uint32_t)__builtin_clz(a | 1u) * 100u + (uint32_t)__builtin_ctz(a | 0x80000000u) * 10000u;
+  out[0] = (uint32_t)__builtin_popcount(a) + (uint32_t)__builtin_clz(a | 1u) * 100u +
+           (uint32_t)__builtin_ctz(a | 0x80000000u) * 10000u;
   out[1] = __builtin_bswap32(a) ^ (a << n | b >> (31u - n) >> 1);
   out[2] = (a >> (n & 7u) & ((1u << (b & 15u)) - 1u)) | (b & ~0xffu);
   out[3] = (uint32_t)((int32_t)(a << n) >> n) + (uint32_t)(int32_t)(int8_t)a + (uint32_t)(int32_t)(int16_t)b;
   out[4] = (a & b) | (~a & out[1]);
   out[5] = a * 0x9e3779b1u + (a + b < a);
   out[6] = (uint32_t)(((uint64_t)a * b) >> 32) - (uint32_t)(((int64_t)(int32_t)a * (int32_t)b) >> 32);
-  OUT64(6, IN64(3) + ((uint64_t)__builtin_popcountll(IN64(0)) << 32) + (uint64_t)__builtin_clzll(IN64(1) | 1u));
+  OUT64(6,
+        IN64(3) + ((uint64_t)__builtin_popcountll(IN64(0)) << 32) + (uint64_t)__builtin_clzll(IN64(1) | 1u));
 }
 
 CASE(SmallIntegers) {
@@ -112,8 +118,10 @@ CASE(SmallIntegers) {
   int16_t halves[4];
   for (uint32_t k = 0; k < 8; ++k) bytes[k] = (uint8_t)(IN(k) >> k);
   for (uint32_t k = 0; k < 4; ++k) halves[k] = (int16_t)(bytes[2 * k] * 257 - bytes[2 * k + 1] * 100);
-  for (uint32_t k = 0; k < 4; ++k) out[k] = (uint32_t)(int32_t)(int16_t)(halves[k] * halves[(k + 1) & 3] + (halves[k] >> 3));
-  for (uint32_t k = 0; k < 4; ++k) out[4 + k] = (uint32_t)(uint8_t)(bytes[k] + bytes[7 - k]) << 8 | (uint8_t)(bytes[k] * bytes[k + 1]);
+  for (uint32_t k = 0; k < 4; ++k)
+    out[k] = (uint32_t)(int32_t)(int16_t)(halves[k] * halves[(k + 1) & 3] + (halves[k] >> 3));
+  for (uint32_t k = 0; k < 4; ++k)
+    out[4 + k] = (uint32_t)(uint8_t)(bytes[k] + bytes[7 - k]) << 8 | (uint8_t)(bytes[k] * bytes[k + 1]);
 }
 
 CASE(PrivateArray) {
@@ -148,17 +156,30 @@ CASE(Switch) {
   for (uint32_t k = 0; k < 40; ++k) {
     const uint32_t v = IN(k);
     switch (v & 7u) {
-      case 0: s += v; break;
-      case 1: s ^= v; break;
-      case 2: s -= v >> 3; break;
-      case 3: s *= 3u; break;
+      case 0:
+        s += v;
+        break;
+      case 1:
+        s ^= v;
+        break;
+      case 2:
+        s -= v >> 3;
+        break;
+      case 3:
+        s *= 3u;
+        break;
       case 4:
         if (v & 8u) continue;
         s += 1u;
         break;
-      case 5: s = (uint32_t)__builtin_popcount(v) + s; break;
-      case 6: s = s << 5 | s >> 27; break;
-      default: s = 0u - s;
+      case 5:
+        s = (uint32_t)__builtin_popcount(v) + s;
+        break;
+      case 6:
+        s = s << 5 | s >> 27;
+        break;
+      default:
+        s = 0u - s;
     }
     ++turns;
     if ((s & 0xffu) == 0x42u) break;
@@ -209,7 +230,8 @@ struct Packed {
 CASE(Unaligned) {
   struct Packed p[3];
   for (uint32_t k = 0; k < 3; ++k) {
-    p[k].tag = (uint8_t)IN(k), p[k].word = IN(k + 1), p[k].half = (uint16_t)IN(k + 2), p[k].wide = IN64(k + 3);
+    p[k].tag = (uint8_t)IN(k), p[k].word = IN(k + 1), p[k].half = (uint16_t)IN(k + 2),
+    p[k].wide = IN64(k + 3);
   }
   const uint32_t at = IN(0) % 3u;
   out[0] = p[at].word, out[1] = p[at].half + p[(at + 1u) % 3u].tag;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that clang compiled for gfx1100, at every optimisation level and both wave sizes, against the same C text
-// compiled for the host: decoding, control flow, calls, private memory, apertures and arithmetic together.
+// Kernels that clang compiled for gfx1100, at every optimisation level and both wave sizes, against the same
+// C text compiled for the host: decoding, control flow, calls, private memory, apertures and arithmetic
+// together.
 
 #include <gtest/gtest.h>
 
@@ -20,18 +21,20 @@ namespace understudy::emu::amd {
 namespace {
 
 constexpr uint32_t kItems = 256, kGroup = 64, kInWords = 1024, kOutWords = 8;
-constexpr uint64_t kImageVa = 0x100000, kInVa = 0x1000000, kOutVa = 0x2000000, kArgsVa = 0x3000000, kPacketVa = 0x4000000,
-                   kScratchVa = 0x5000000;
+constexpr uint64_t kImageVa = 0x100000, kInVa = 0x1000000, kOutVa = 0x2000000, kArgsVa = 0x3000000,
+                   kPacketVa = 0x4000000, kScratchVa = 0x5000000;
 constexpr uint32_t kPrivateBytes = 4096;  // a lane; the unoptimised kernels have a dynamic stack
 
 std::vector<uint32_t> Inputs() {
-  constexpr uint32_t kSpecial[] = {0,          0x80000000, 1,          0x80000001, 0x3f800000, 0xbf800000, 0x7f800000,
-                                   0xff800000, 0x7fc00000, 0x00800000, 0x007fffff, 0x7f7fffff, 0xffffffff, 0x7fffffff,
-                                   0x4b800001, 0x3f000000, 0x00010000, 0x7ff00000, 0xfff00000, 0x00100000};
+  constexpr uint32_t kSpecial[] = {0,          0x80000000, 1,          0x80000001, 0x3f800000,
+                                   0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x00800000,
+                                   0x007fffff, 0x7f7fffff, 0xffffffff, 0x7fffffff, 0x4b800001,
+                                   0x3f000000, 0x00010000, 0x7ff00000, 0xfff00000, 0x00100000};
   std::vector<uint32_t> words;
   std::mt19937 random(7);
   while (words.size() < kInWords) {
-    words.push_back(random() % 4 == 0 ? kSpecial[random() % std::size(kSpecial)] : static_cast<uint32_t>(random()));
+    words.push_back(random() % 4 == 0 ? kSpecial[random() % std::size(kSpecial)]
+                                      : static_cast<uint32_t>(random()));
   }
   return words;
 }
@@ -68,7 +71,8 @@ TEST_P(Differential, AgreesWithTheHost) {
 
   AddressSpace memory;
   const auto map = [&memory](uint64_t va, auto& backing, Perm perm, const char* label) {
-    US_CHECK_OK(memory.Map(va, backing.size() * sizeof(backing[0]), reinterpret_cast<uint8_t*>(backing.data()), perm, label));
+    US_CHECK_OK(memory.Map(va, backing.size() * sizeof(backing[0]),
+                           reinterpret_cast<uint8_t*>(backing.data()), perm, label));
   };
   map(kImageVa, image, Perm::kReadExec, "image");
   map(kInVa, in, Perm::kRead, "in");
@@ -117,18 +121,19 @@ TEST_P(Differential, AgreesWithTheHost) {
       host.run(i, in.data(), want);
       for (uint32_t k = 0; k < kOutWords; ++k) {
         ASSERT_EQ(out[i * kOutWords + k], want[k])
-            << host.name << " item " << i << " word " << k << std::hex << ": got " << out[i * kOutWords + k] << ", host "
-            << want[k];
+            << host.name << " item " << i << " word " << k << std::hex << ": got " << out[i * kOutWords + k]
+            << ", host " << want[k];
       }
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Builds, Differential,
-                         testing::Values(Build{0, 32}, Build{0, 64}, Build{1, 32}, Build{1, 64}, Build{2, 32}, Build{2, 64},
-                                         Build{3, 32}, Build{3, 64}),
+                         testing::Values(Build{0, 32}, Build{0, 64}, Build{1, 32}, Build{1, 64}, Build{2, 32},
+                                         Build{2, 64}, Build{3, 32}, Build{3, 64}),
                          [](const auto& info) {
-                           return "O" + std::to_string(info.param.level) + "Wave" + std::to_string(info.param.wave_size);
+                           return "O" + std::to_string(info.param.level) + "Wave" +
+                                  std::to_string(info.param.wave_size);
                          });
 
 }  // namespace
