@@ -3,9 +3,16 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "emu/amd/isa/opcode.h"
 
 namespace understudy::mockgpu::amd {
+namespace {
+
+// Virtual cost of handling one interrupt in the kernel driver.
+constexpr uint64_t kInterruptNs = 500;
+
+}  // namespace
 
 Gpu::Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile render_file,
          const Settings& settings)
@@ -15,9 +22,22 @@ Gpu::Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile rende
       render_file_(std::move(render_file)),
       settings_(settings),
       // MockKernel::Create refuses profiles of other generations.
-      programs_(emu::amd::Isa::kRdna3) {}
+      programs_(emu::amd::Isa::kRdna3) {
+  interrupts_.deliver = [this](const InterruptRing::Entry& entry) {
+    on_interrupt(entry.context, entry.valid_bits);
+  };
+  interrupts_actor_ =
+      machine_->AddActor(&interrupts_, absl::StrCat("interrupts of gpu 0x", absl::Hex(gpu_id_)));
+}
 
-Gpu::~Gpu() = default;
+Gpu::~Gpu() { machine_->RemoveActor(interrupts_actor_); }
+
+uint64_t InterruptRing::Step() {
+  const Entry entry = entries_.front();
+  entries_.pop_front();
+  deliver(entry);
+  return kInterruptNs;
+}
 
 int Gpu::TakeDoorbell() {
   for (size_t i = 0; i < std::size(doorbell_taken_); ++i) {
@@ -48,8 +68,7 @@ uint64_t Gpu::WaveInstructionsPerMicrosecond() {
 void Gpu::Interrupt(uint32_t queue_id, uint32_t context, int valid_bits) {
   ++counters_.interrupts;
   machine_->Log(EventKind::kInterrupt, queue_id, context);
-  machine_->HostVisible();
-  on_interrupt(context, valid_bits);
+  interrupts_.Push({context, valid_bits});
 }
 
 void Gpu::QueueFaulted(FaultReport report) { on_fault(std::move(report)); }

@@ -4,6 +4,7 @@
 // kernel side owns it and is told of interrupts and faults; it never decides what a process may do.
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +18,23 @@
 #include "mockgpu/amd/queue/ring_queue.h"
 
 namespace understudy::mockgpu::amd {
+
+// The interrupt ring of one GPU: delivers in order, later than the write that an interrupt announces.
+class InterruptRing : public Actor {
+ public:
+  struct Entry {
+    uint32_t context;
+    int valid_bits;
+  };
+  bool Ready() override { return !entries_.empty(); }
+  uint64_t Step() override;
+  void Push(const Entry& entry) { entries_.push_back(entry); }
+
+  std::function<void(const Entry&)> deliver;
+
+ private:
+  std::deque<Entry> entries_;
+};
 
 class Gpu : public QueueHost {
  public:
@@ -72,6 +90,8 @@ class Gpu : public QueueHost {
   emu::AddressSpace memory_;
   emu::amd::ProgramCache programs_;
   Counters counters_;
+  InterruptRing interrupts_;
+  uint32_t interrupts_actor_;
   DeviceFile::Range doorbells_;
   bool doorbell_taken_[kDoorbellBytes / 8] = {};
 };
