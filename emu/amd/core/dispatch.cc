@@ -177,7 +177,7 @@ class Dispatch::Impl {
     while (s.clock != end) {
       const uint64_t pc = s.pc;
       if (page == nullptr || pc - page_base >= ProgramCache::kPageBytes) {
-        page = cache_->FindPage(pc, *memory_);
+        page = cache_->FindPage(pc, s.wave_size, *memory_);
         page_base = pc & ~(ProgramCache::kPageBytes - 1);
       }
       const ProgramEntry* entry = page->slot[(pc & (ProgramCache::kPageBytes - 1)) / 4];

@@ -31,8 +31,7 @@ uint32_t VgprLimit(const Inst& inst) {
   return limit;
 }
 
-// Executors index WaveState::sgpr without checks. A lane mask is two registers wide in wave64 only, and
-// WaveState::SetMask knows the end.
+// Executors index WaveState::sgpr without checks.
 bool ScalarOperandsFit(const Inst& inst) {
   const auto fits = [](const Operand& operand) {
     return !operand.is_sgpr() || operand.type == DataType::M64 ||
@@ -44,9 +43,9 @@ bool ScalarOperandsFit(const Inst& inst) {
 
 }  // namespace
 
-ProgramCache::Page* ProgramCache::FindPage(uint64_t pc, AddressSpace& memory) {
+ProgramCache::Page* ProgramCache::FindPage(uint64_t pc, int wave_size, AddressSpace& memory) {
   const uint64_t base = pc & ~(kPageBytes - 1);
-  std::unique_ptr<Page>& page = pages_[base];
+  std::unique_ptr<Page>& page = pages_[base | (wave_size == 64 ? 1 : 0)];
   if (page != nullptr && page->epoch == epoch_) return page.get();
   decltype(Page::bytes) now;
   // Code before the mapped part of a page reads as zero; such words are never decoded.
@@ -59,6 +58,7 @@ ProgramCache::Page* ProgramCache::FindPage(uint64_t pc, AddressSpace& memory) {
   if (page == nullptr || page->bytes != now) {
     page = std::make_unique<Page>();
     page->bytes = now;
+    page->wave_size = wave_size;
   }
   page->epoch = epoch_;
   return page.get();
@@ -74,7 +74,8 @@ const ProgramEntry* ProgramCache::Fill(Page& page, uint64_t pc, AddressSpace& me
     return nullptr;
   }
   ProgramEntry entry;
-  const absl::Status status = DecodeInto(isa_, bytes, available, &entry.inst);
+  absl::Status status = DecodeInto(isa_, bytes, available, &entry.inst);
+  if (status.ok()) status = ResolveWaveSize(page.wave_size, &entry.inst);
   if (!status.ok()) {
     *kind = absl::IsUnimplemented(status) ? FaultKind::kUnsupported : FaultKind::kIllegalInstruction;
     *message = std::string(status.message());

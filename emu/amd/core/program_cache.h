@@ -34,6 +34,7 @@ class ProgramCache {
     std::array<uint8_t, kPageBytes + 12> bytes{};
     std::deque<ProgramEntry> entries;
     uint64_t epoch = 0;
+    int wave_size = 32;  // that the entries are resolved for
   };
 
   explicit ProgramCache(Isa isa) : isa_(isa) {}
@@ -42,8 +43,9 @@ class ProgramCache {
   void BeginEpoch() { ++epoch_; }
   void Invalidate() { pages_.clear(); }
 
-  // The page that holds `pc`, checked against memory. Pointers to it live until Invalidate or the next epoch.
-  Page* FindPage(uint64_t pc, AddressSpace& memory);
+  // The page that holds `pc` as waves of `wave_size` see it, checked against memory. Pointers to it live until
+  // Invalidate or the next epoch.
+  Page* FindPage(uint64_t pc, int wave_size, AddressSpace& memory);
 
   // Decodes the instruction at `pc` (a multiple of 4, in `page`) into the page. When it cannot be executed,
   // returns nullptr and says why in *kind and *message (kMemory: the fetch failed).

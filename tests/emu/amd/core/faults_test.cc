@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "emu/amd/core/program_cache.h"
 #include "tests/emu/amd/core/kernel_runner.h"
 
 namespace understudy::emu::amd {
@@ -35,6 +36,31 @@ TEST(Faults, AStorePastTheEndNamesLaneAddressAndAllocation) {
   EXPECT_TRUE(Contains(fault.message,
                        "in workgroup (0,0,0) wave 0 lane 20: write of 4 bytes at 0x1000050: unmapped; 0 "
                        "bytes past the end of 'buffer0' [0x1000000, 0x1000050)"));
+}
+
+// VOPD exists in wave32 only, and a lane mask of wave64 is an even pair (RDNA3 ISA manual). The same bytes run as wave32,
+// also when both wave sizes share one decoded program.
+TEST(Faults, WhatOnlyWave32HasIsIllegalInWave64) {
+  struct Case {
+    const char* name;
+    const char* body;
+  };
+  const Case kCases[] = {
+      {"VOPD", ".long 0xca220080, 0x02000082"},              // v_dual_mov_b32 v2, 0 :: v_dual_lshlrev_b32 v1, 2, v0
+      {"a mask in an odd register", ".long 0xd44a0005, 0x00020300"},  // v_cmp_eq_u32_e64 s5, v0, v1
+  };
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.name);
+    ProgramCache cache(Isa::kRdna3);
+    KernelRunner narrow(32), wide(64);
+    narrow.options.program_cache = wide.options.program_cache = &cache;
+    narrow.Program(std::string(c.body) + "\ns_endpgm");
+    narrow.Run();
+    wide.Program(std::string(c.body) + "\ns_endpgm");
+    const WaveFault fault = wide.RunToFault();
+    EXPECT_EQ(fault.kind, FaultKind::kIllegalInstruction);
+    EXPECT_EQ(fault.pc, KernelRunner::kProgramVa);
+  }
 }
 
 TEST(Faults, InactiveLanesTouchNothing) {
