@@ -44,7 +44,10 @@ bool IsContiguousRange(const UOpRef& x) {
 }
 
 absl::Status Overwritten(const UOp& buffer) {
-  return absl::FailedPreconditionError(absl::StrCat("call: reads ", BufferText(buffer), " as it was before an assignment that has already been done, expected it to be realised before or together with the assignment"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("call: reads ", BufferText(buffer),
+                   " as it was before an assignment that has already been done, expected it to be realised "
+                   "before or together with the assignment"));
 }
 
 bool IsVirtualConstant(const UOp* u) {
@@ -95,7 +98,8 @@ class Normaliser {
   std::vector<UOpRef> keep_;
 };
 
-// Peels what only renames all the elements in order: the nodes from `u` (included) down to the one that makes them.
+// Peels what only renames all the elements in order: the nodes from `u` (included) down to the one that makes
+// them.
 std::vector<UOpRef> Names(UOpRef u) {
   std::vector<UOpRef> out{u};
   while (u->op() == Op::kReshape || u->op() == Op::kContiguous || IsPassThrough(u->op())) {
@@ -109,8 +113,10 @@ std::vector<UOpRef> Names(UOpRef u) {
 const UOp* TargetOf(const UOp* assign) {
   const UOp* u = assign;
   for (;;) {
-    if (u->op() == Op::kAssign || u->op() == Op::kReshape || IsPassThrough(u->op())) u = u->src(0).get();
-    else return u;
+    if (u->op() == Op::kAssign || u->op() == Op::kReshape || IsPassThrough(u->op()))
+      u = u->src(0).get();
+    else
+      return u;
   }
 }
 
@@ -122,7 +128,8 @@ absl::Status CheckDevices(absl::Span<const UOpRef> roots) {
     for (const UOpRef& s : u->src()) {
       const std::string& from = device[s.get()];
       if (!d.empty() && !from.empty() && d != from && u->op() != Op::kSink) {
-        return absl::InvalidArgumentError(absl::StrCat("call: ", OpName(u->op()), " of values on devices ", d, " and ", from, ", expected one device (COPY moves)"));
+        return absl::InvalidArgumentError(absl::StrCat("call: ", OpName(u->op()), " of values on devices ", d,
+                                                       " and ", from, ", expected one device (COPY moves)"));
       }
       if (d.empty()) d = from;
     }
@@ -137,8 +144,10 @@ std::string FirstDevice(const UOpRef& root) {
   absl::flat_hash_map<const UOp*, std::string> device;
   for (const UOp* u : uop::Toposort(root)) {
     std::string d;
-    if (u->op() == Op::kBuffer) d = u->arg_as<BufferArg>().device;
-    else if (u->op() == Op::kCopy) d = u->arg_as<std::string>();
+    if (u->op() == Op::kBuffer)
+      d = u->arg_as<BufferArg>().device;
+    else if (u->op() == Op::kCopy)
+      d = u->arg_as<std::string>();
     else {
       for (const UOpRef& s : u->src()) {
         if (d.empty()) d = device[s.get()];
@@ -156,7 +165,8 @@ UOpRef RealizedValues::Find(const UOpRef& value) const {
   if (it == entries_.end()) return nullptr;
   std::shared_ptr<StorageSlot> slot = it->second.slot.lock();
   if (slot == nullptr || slot->impl == nullptr || IsOverwritten(*slot)) return nullptr;
-  return uop::Buffer(value->dtype(), BufferArg{it->second.buffer_id, it->second.device, it->second.size, std::move(slot)});
+  return uop::Buffer(value->dtype(),
+                     BufferArg{it->second.buffer_id, it->second.device, it->second.size, std::move(slot)});
 }
 
 void RealizedValues::Remember(const UOpRef& value, const UOpRef& buffer) {
@@ -168,7 +178,9 @@ void RealizedValues::Remember(const UOpRef& value, const UOpRef& buffer) {
   entries_[value->id()] = Entry{b.id, b.device, b.size, b.slot};
 }
 
-bool IsOverwritten(const StorageSlot& slot) { return dynamic_cast<const OverwrittenContents*>(slot.impl.get()) != nullptr; }
+bool IsOverwritten(const StorageSlot& slot) {
+  return dynamic_cast<const OverwrittenContents*>(slot.impl.get()) != nullptr;
+}
 
 absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const RealizedValues* realized) {
   Normaliser normal(realized);
@@ -181,15 +193,17 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
     if (made->op() != Op::kAssign || (realized != nullptr && realized->Find(made) != nullptr)) continue;
     const UOp* buffer = TargetOf(made.get());
     if (buffer->op() != Op::kBuffer) {
-      return absl::InvalidArgumentError(absl::StrCat("call: assignment to ", OpName(buffer->op()), ", expected whole storage"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("call: assignment to ", OpName(buffer->op()), ", expected whole storage"));
     }
     UOpRef& last = assigned[buffer];
     if (last == nullptr || uop::Reaches(made->src(0), last)) {
       last = made;
     } else if (last != made && !uop::Reaches(last->src(0), made)) {
-      return absl::InvalidArgumentError(absl::StrCat("call: two unordered assignments to ", BufferText(*buffer), ": of ",
-                                                     OpName(last->src(1)->op()), " (node ", last->id(), ") and of ", OpName(made->src(1)->op()),
-                                                     " (node ", made->id(), "), expected one to be made from the other's result"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "call: two unordered assignments to ", BufferText(*buffer), ": of ", OpName(last->src(1)->op()),
+          " (node ", last->id(), ") and of ", OpName(made->src(1)->op()), " (node ", made->id(),
+          "), expected one to be made from the other's result"));
     }
   }
 
@@ -215,7 +229,8 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
         to = uop::NewBuffer(from->dtype(), arg.size, arg.device);
         call.overwrites.push_back({from, to});
         UOpRef stored = normal(made);
-        while (stored->op() == Op::kReshape || stored->op() == Op::kContiguous) stored = UOpRef(stored->src(0));
+        while (stored->op() == Op::kReshape || stored->op() == Op::kContiguous)
+          stored = UOpRef(stored->src(0));
         outputs.push_back({stored, from});
       }
       for (const UOpRef& name : names) call.realized.push_back({name, to});
@@ -223,19 +238,24 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
       continue;
     }
     if (IsVirtualConstant(value.get()) || value->numel() == 0) {
-      call.results.push_back(value->numel() == 0 ? uop::Expand(uop::Reshape(uop::Const(value->dtype(), 0), Shape(value->shape().size(), 1)), value->shape()) : value);
+      call.results.push_back(value->numel() == 0 ? uop::Expand(uop::Reshape(uop::Const(value->dtype(), 0),
+                                                                            Shape(value->shape().size(), 1)),
+                                                               value->shape())
+                                                 : value);
       continue;
     }
     UOpRef base = value;
     while (base->op() == Op::kReshape || base->op() == Op::kContiguous) base = UOpRef(base->src(0));
     if (base->op() == Op::kBuffer && !assigned.contains(base.get())) {
       if (IsOverwritten(*base->arg_as<BufferArg>().slot)) return Overwritten(*base);
-      if (base->arg_as<BufferArg>().slot->impl == nullptr && !std::count(declared.begin(), declared.end(), base)) declared.push_back(base);
+      if (base->arg_as<BufferArg>().slot->impl == nullptr &&
+          !std::count(declared.begin(), declared.end(), base))
+        declared.push_back(base);
       call.results.push_back(uop::Reshape(base, value->shape()));
       continue;
     }
-    // A constant in a wrapper is stored as such. (A buffer comes here when this call overwrites it: what it held
-    // before moves to storage of its own.)
+    // A constant in a wrapper is stored as such. (A buffer comes here when this call overwrites it: what it
+    // held before moves to storage of its own.)
     if (IsVirtualConstant(base.get())) base = uop::Contiguous(base);
     UOpRef& buffer = storage[base.get()];
     if (buffer == nullptr) {
@@ -275,7 +295,9 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
     const StorageSlot& slot = *buffer->arg_as<BufferArg>().slot;
     if (IsOverwritten(slot)) return Overwritten(*buffer);
     if (slot.impl == nullptr) {
-      return absl::FailedPreconditionError(absl::StrCat("call: reads ", BufferText(*buffer), ", which has no contents, expected data or an assignment before"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("call: reads ", BufferText(*buffer),
+                       ", which has no contents, expected data or an assignment before"));
     }
   }
   for (const UOpRef& buffer : declared) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Stage "call": tensor values become a graph with declared storage. Every value that escapes gets a BUFFER, every
-// BUFFER becomes a PARAM position, and what remains is a structure that two graphs of equal form share: the key of
-// the schedule cache. The engine makes a call, runs its schedule with `buffers` bound, then commits it.
+// Stage "call": tensor values become a graph with declared storage. Every value that escapes gets a BUFFER,
+// every BUFFER becomes a PARAM position, and what remains is a structure that two graphs of equal form share:
+// the key of the schedule cache. The engine makes a call, runs its schedule with `buffers` bound, then
+// commits it.
 
 #include <cstdint>
 #include <memory>
@@ -16,8 +17,8 @@
 
 namespace understudy {
 
-// Remembers which BUFFER holds the value of a node that has been computed, so that graphs built earlier over the
-// same node read the buffer instead of computing it again. Holds no node and no storage alive.
+// Remembers which BUFFER holds the value of a node that has been computed, so that graphs built earlier over
+// the same node read the buffer instead of computing it again. Holds no node and no storage alive.
 class RealizedValues {
  public:
   // A BUFFER (1-D) that holds `value`'s elements in row-major order; null when unknown or gone.
@@ -36,7 +37,8 @@ class RealizedValues {
   size_t sweep_at_ = 1024;
 };
 
-// What to realise: a tensor-level value, and the device that takes it when the value itself names none (constants).
+// What to realise: a tensor-level value, and the device that takes it when the value itself names none
+// (constants).
 struct OutputRequest {
   UOpRef value;
   std::string device;
@@ -51,11 +53,12 @@ struct Call {
   std::vector<std::string> devices;
   // Positions written by the call.
   std::vector<int> outputs;
-  // For each request, what its value is after the run: a view (RESHAPE ...) of a BUFFER, or the request's own value when
-  // it needs no storage (a constant, or storage that it already has).
+  // For each request, what its value is after the run: a view (RESHAPE ...) of a BUFFER, or the request's own
+  // value when it needs no storage (a constant, or storage that it already has).
   std::vector<UOpRef> results;
   // In-place assignments: after the run, `from`'s storage moves to `to` (a new BUFFER identity for the new
-  // contents), so that a graph that still names the old contents is refused and never reads the new ones silently.
+  // contents), so that a graph that still names the old contents is refused and never reads the new ones
+  // silently.
   struct Overwrite {
     UOpRef from, to;
   };
@@ -66,7 +69,8 @@ struct Call {
 
 // Errors (InvalidArgument): operands on several devices without a COPY, a buffer that has no storage or was
 // overwritten, two unordered assignments to one buffer (both are named).
-absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const RealizedValues* realized = nullptr);
+absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests,
+                              const RealizedValues* realized = nullptr);
 
 // After a successful run: moves overwritten storage and remembers the computed values.
 void CommitCall(const Call& call, RealizedValues* realized);

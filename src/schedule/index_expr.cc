@@ -148,7 +148,8 @@ UOpRef Compose(Linear l) {
   do {
     std::erase_if(l.terms, [](const Linear::Term& t) { return t.factor == 0; });
   } while (JoinQuotients(l));
-  std::sort(l.terms.begin(), l.terms.end(), [](const auto& a, const auto& b) { return AtomLess(a.atom, b.atom); });
+  std::sort(l.terms.begin(), l.terms.end(),
+            [](const auto& a, const auto& b) { return AtomLess(a.atom, b.atom); });
   UOpRef out;
   for (const Linear::Term& t : l.terms) {
     const UOpRef term = t.factor == 1 ? t.atom : uop::Mul(t.atom, uop::IndexConst(t.factor));

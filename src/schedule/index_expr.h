@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Index arithmetic as the scheduler builds it: sums of multiples of ranges and of quotients and remainders by
-// constants, kept in one canonical form with exact bounds, so that views of views collapse while they are made.
-// All values are of dtype index. Only the scheduler uses this; it never builds anything but ADD, MUL, FLOORDIV,
-// FLOORMOD, CMPLT and AND.
+// constants, kept in one canonical form with exact bounds, so that views of views collapse while they are
+// made. All values are of dtype index. Only the scheduler uses this; it never builds anything but ADD, MUL,
+// FLOORDIV, FLOORMOD, CMPLT and AND.
 
 #include <cstdint>
 #include <vector>

@@ -16,8 +16,8 @@ namespace {
 
 int64_t End(const UOpRef& range) { return range->src(0)->const_int(); }
 
-// Two adjacent ranges, outer and inner, can be one when every index uses them as outer * (n f) + inner * f, n being
-// the inner one's size.
+// Two adjacent ranges, outer and inner, can be one when every index uses them as outer * (n f) + inner * f, n
+// being the inner one's size.
 class Merger {
  public:
   explicit Merger(const UOpRef& sink) {
@@ -32,9 +32,12 @@ class Merger {
     for (const index::Linear& l : indices_) {
       int64_t fo = 0, fi = 0;
       for (const auto& t : l.terms) {
-        if (t.atom == outer) fo = t.factor;
-        else if (t.atom == inner) fi = t.factor;
-        else if (t.atom->op() != Op::kRange && (Mentions(t.atom, outer) || Mentions(t.atom, inner))) return false;
+        if (t.atom == outer)
+          fo = t.factor;
+        else if (t.atom == inner)
+          fi = t.factor;
+        else if (t.atom->op() != Op::kRange && (Mentions(t.atom, outer) || Mentions(t.atom, inner)))
+          return false;
       }
       if (fo != fi * End(inner)) return false;
     }
@@ -104,7 +107,8 @@ UOpRef MergeOnce(const UOpRef& sink, absl::Span<const UOpRef> ranges, int64_t fr
     if (in_values.count(outer.get()) || in_values.count(inner.get())) continue;
     if (!merger.CanMerge(outer, inner)) continue;
     const UOpRef merged = uop::Range(End(outer) * End(inner), fresh_id, outer->arg_as<RangeArg>().kind);
-    // In the range lists the outer one becomes the merged range and the inner one a mark that is taken out below.
+    // In the range lists the outer one becomes the merged range and the inner one a mark that is taken out
+    // below.
     const UOpRef mark = uop::IndexConst(0);
     UOpRef next = RebuildIndices(sink, {{inner, merged}, {outer, mark}});
     uop::SubstitutionMap lists;
@@ -156,7 +160,8 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   const UOpRef out = uop::Param(d.value->dtype(), d.output_slot);
   UOpRef sink = uop::Sink({uop::Store(uop::IndexOf(out, d.store_index), d.value, d.ranges)});
   int64_t fresh = 0;
-  for (const UOpRef& r : uop::NodesOf(sink, Op::kRange)) fresh = std::max(fresh, r->arg_as<RangeArg>().id + 1);
+  for (const UOpRef& r : uop::NodesOf(sink, Op::kRange))
+    fresh = std::max(fresh, r->arg_as<RangeArg>().id + 1);
   sink = MergeRanges(sink, fresh);
 
   // Numbering by structure.
@@ -188,8 +193,8 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   }
   if (dims.empty()) dims = "_1";
   sink = uop::Substitute(sink, map);
-  // Sums are ordered by range number, so they are put in order once more; divisions and conditions that are left get
-  // the full simplifier.
+  // Sums are ordered by range number, so they are put in order once more; divisions and conditions that are
+  // left get the full simplifier.
   uop::SubstitutionMap simpler;
   for (const UOpRef& node : uop::NodesOf(sink, Op::kIndex)) {
     std::vector<UOpRef> src(node->src().begin(), node->src().end());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The last step of scheduling one kernel: from an expression over provisional slots and ranges to a kernel graph in
-// canonical form (adjacent ranges merged, ranges and parameters numbered by structure, named by shape), so that
-// equal kernels are the same node wherever they came from.
+// The last step of scheduling one kernel: from an expression over provisional slots and ranges to a kernel
+// graph in canonical form (adjacent ranges merged, ranges and parameters numbered by structure, named by
+// shape), so that equal kernels are the same node wherever they came from.
 
 #include <vector>
 

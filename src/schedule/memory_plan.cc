@@ -15,7 +15,8 @@ MemoryPlan PlanMemory(const std::vector<Lifetime>& lifetimes, int64_t alignment)
   plan.offsets.resize(lifetimes.size());
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
   std::vector<size_t> placed;  // by offset
   for (const size_t k : order) {
     const Lifetime& t = lifetimes[k];
@@ -29,7 +30,9 @@ MemoryPlan PlanMemory(const std::vector<Lifetime>& lifetimes, int64_t alignment)
     }
     plan.offsets[k] = at;
     plan.bytes = std::max(plan.bytes, at + bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), k, [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; }), k);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), k,
+                                   [&](size_t a, size_t b) { return plan.offsets[a] < plan.offsets[b]; }),
+                  k);
   }
   return plan;
 }

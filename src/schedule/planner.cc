@@ -18,11 +18,19 @@ constexpr size_t kMaxPlaces = 16;
 
 double OpCost(const UOp& u) {
   switch (u.op()) {
-    case Op::kExp2: case Op::kLog2: case Op::kSin:
+    case Op::kExp2:
+    case Op::kLog2:
+    case Op::kSin:
       return 12;
-    case Op::kSqrt: case Op::kFDiv: case Op::kIDiv: case Op::kIMod: case Op::kFloorDiv: case Op::kFloorMod:
+    case Op::kSqrt:
+    case Op::kFDiv:
+    case Op::kIDiv:
+    case Op::kIMod:
+    case Op::kFloorDiv:
+    case Op::kFloorMod:
       return 4;
-    case Op::kCast: case Op::kBitcast:
+    case Op::kCast:
+    case Op::kBitcast:
       return 0;
     default:
       return IsAlu(u.op()) ? 1 : 0;
@@ -42,11 +50,13 @@ ConstValue IdentityOf(Op op, DType t) {
 
 }  // namespace
 
-Planner::Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices, const ScheduleOptions& options)
+Planner::Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices,
+                 const ScheduleOptions& options)
     : stores_(std::move(stores)), devices_(devices.begin(), devices.end()), options_(options) {
   for (OutputStore& s : stores_) {
     // What only views or copies something needs a node of its own to be stored elsewhere first.
-    if (s.via_temporary && (IsMovement(s.value->op()) || s.value->op() == Op::kParam || s.value->op() == Op::kConst)) {
+    if (s.via_temporary &&
+        (IsMovement(s.value->op()) || s.value->op() == Op::kParam || s.value->op() == Op::kConst)) {
       s.value = uop::Contiguous(s.value);
     }
     roots_.push_back(s.value);
@@ -90,12 +100,14 @@ void Planner::Analyse() {
     }
     // Past these a value is stored anyway, so nothing is recomputed through them.
     if (u->op() == Op::kReduceAxis) n.has_reduce = u->src(0)->numel() != 0, n.cost = 0;
-    if (u->op() == Op::kPad || (u->op() == Op::kExpand && u->numel() > u->src(0)->numel())) n.has_reduce = false;
+    if (u->op() == Op::kPad || (u->op() == Op::kExpand && u->numel() > u->src(0)->numel()))
+      n.has_reduce = false;
     if (IsWrapper(u->op()) || n.forced) n.has_reduce = false, n.cost = 0;
     if (n.constant) n.cost = 0;
-    // What is wanted in several places and holds a reduction, or is expensive, will probably be stored: then its users
-    // carry neither with them.
-    const bool expensive = n.cost > options_.recompute_element && n.cost * static_cast<double>(u->numel()) > options_.recompute_total;
+    // What is wanted in several places and holds a reduction, or is expensive, will probably be stored: then
+    // its users carry neither with them.
+    const bool expensive = n.cost > options_.recompute_element &&
+                           n.cost * static_cast<double>(u->numel()) > options_.recompute_total;
     const bool likely_stored = users[u] > 1 && (n.has_reduce || (expensive && !IsMovement(u->op())));
     n.passed_cost = likely_stored ? 0 : n.cost;
     n.passes_reduce = n.has_reduce && !likely_stored;
@@ -177,7 +189,8 @@ bool Planner::ShouldStore(const Node& n) const {
   if (u.op() == Op::kReduceAxis) return u.src(0)->numel() != 0 && (grown || in_reduce || padded);
   if (n.has_reduce && (grown || in_reduce)) return true;
   if (n.requests.size() > kMaxPlaces && n.cost >= 2) return true;
-  return n.cost * (total / numel - 1) > options_.recompute_element && n.cost * (total - numel) > options_.recompute_total;
+  return n.cost * (total / numel - 1) > options_.recompute_element &&
+         n.cost * (total - numel) > options_.recompute_total;
 }
 
 absl::Status Planner::Decide() {
@@ -188,7 +201,8 @@ absl::Status Planner::Decide() {
   for (const OutputStore& s : stores_) {
     const Op op = s.value->op();
     stores_of[s.value.get()].push_back(&s);
-    if (!s.via_temporary && !IsMovement(op) && op != Op::kParam && op != Op::kConst) direct.emplace(s.value.get(), &s);
+    if (!s.via_temporary && !IsMovement(op) && op != Op::kParam && op != Op::kConst)
+      direct.emplace(s.value.get(), &s);
   }
   for (size_t k = nodes_.size(); k-- > 0;) {
     Node& n = nodes_[k];
@@ -200,11 +214,13 @@ absl::Status Planner::Decide() {
         if (!(direct.count(&u) && direct[&u] == s)) fills.push_back(s);
       }
     }
-    const bool alias = u.op() == Op::kContiguous && !IsMovement(u.src(0)->op()) && u.src(0)->op() != Op::kParam;
+    const bool alias =
+        u.op() == Op::kContiguous && !IsMovement(u.src(0)->op()) && u.src(0)->op() != Op::kParam;
     if (direct.count(&u)) {
       n.stored = direct[&u]->param;
       if (n.device.empty()) n.device = devices_[n.stored];
-    } else if (alias && !n.requests.empty() && !std::any_of(fills.begin(), fills.end(), [](auto* s) { return s->via_temporary; })) {
+    } else if (alias && !n.requests.empty() &&
+               !std::any_of(fills.begin(), fills.end(), [](auto* s) { return s->via_temporary; })) {
       // The source is stored in its own right: this wrapper is a second name for it.
       nodes_[number_[u.src(0).get()]].forced = true;
     } else {
@@ -217,7 +233,8 @@ absl::Status Planner::Decide() {
       StartUnit(n, s->param, false);
     }
     if (n.stored >= 0) {
-      if (u.op() == Op::kCopy && !nodes_[number_[u.src(0).get()]].constant && nodes_[number_[u.src(0).get()]].device != n.device) {
+      if (u.op() == Op::kCopy && !nodes_[number_[u.src(0).get()]].constant &&
+          nodes_[number_[u.src(0).get()]].device != n.device) {
         // A transfer: the source must be whole.
         const UOp* base = u.src(0).get();
         while (base->op() == Op::kReshape) base = base->src(0).get();
@@ -236,7 +253,8 @@ absl::Status Planner::Decide() {
       for (size_t r = 0; r < n.requests.size(); ++r) Propagate(n, r);
     }
     total_requests += n.requests.size();
-    if (total_requests > 20'000'000) return absl::ResourceExhaustedError("schedule: more than 20 million places in the kernels of one call");
+    if (total_requests > 20'000'000)
+      return absl::ResourceExhaustedError("schedule: more than 20 million places in the kernels of one call");
   }
   return absl::OkStatus();
 }
@@ -244,7 +262,8 @@ absl::Status Planner::Decide() {
 // Passes a request on to the node's sources.
 void Planner::Propagate(Node& n, size_t number) {
   const UOp& u = *n.op;
-  const Request at = n.requests[number];  // by value: asking may grow other vectors, and this one is kept small
+  const Request at =
+      n.requests[number];  // by value: asking may grow other vectors, and this one is kept small
   std::vector<int> from;
   UOpRef own;
   std::vector<UOpRef> ranges;
@@ -252,8 +271,10 @@ void Planner::Propagate(Node& n, size_t number) {
   if (IsMovement(u.op())) {
     Request r{at.unit, SourcePlace(u, at.at, &own), at.evaluations, at.in_reduce, {}, nullptr, {}, nullptr};
     const bool never = (own != nullptr && own->IsConst(0)) || u.src(0)->numel() == 0;
-    if (never) own = uop::BoolConst(false);
-    else from.push_back(Ask(u.src(0), std::move(r)));
+    if (never)
+      own = uop::BoolConst(false);
+    else
+      from.push_back(Ask(u.src(0), std::move(r)));
   } else if (u.op() == Op::kReduceAxis) {
     Request r{at.unit, at.at, at.evaluations, true, {}, nullptr, {}, nullptr};
     if (u.src(0)->numel() != 0) {
@@ -281,7 +302,9 @@ void Planner::Propagate(Node& n, size_t number) {
 UOpRef Planner::Expression(Node& n, Request& r) {
   const UOp& u = *n.op;
   const auto zero = [&] { return uop::Const(u.dtype(), IdentityOf(Op::kAdd, u.dtype())); };
-  const auto source = [&](size_t i) -> const UOpRef& { return nodes_[number_[u.src(i).get()]].requests[r.from[i]].expr; };
+  const auto source = [&](size_t i) -> const UOpRef& {
+    return nodes_[number_[u.src(i).get()]].requests[r.from[i]].expr;
+  };
   const auto load = [&](int slot) {
     return uop::Load(uop::IndexOf(uop::Param(u.dtype(), slot), Flatten(r.at.index, u.shape()), r.at.valid));
   };
@@ -326,7 +349,8 @@ void Planner::BuildExpressions() {
 namespace {
 std::set<int> SlotsOf(const UOpRef& value) {
   std::set<int> slots;
-  for (const UOpRef& p : uop::NodesOf(value, Op::kParam)) slots.insert(static_cast<int>(p->arg_as<int64_t>()));
+  for (const UOpRef& p : uop::NodesOf(value, Op::kParam))
+    slots.insert(static_cast<int>(p->arg_as<int64_t>()));
   return slots;
 }
 }  // namespace
@@ -362,7 +386,9 @@ absl::Status Planner::Run() {
       if (slots <= options_.max_buffers) continue;
       const int k = SplitCandidate(static_cast<int>(i), slots);
       if (k < 0) {
-        return absl::UnimplementedError(absl::StrCat("schedule: a kernel reads ", slots - 1, " buffers and cannot be split, expected at most ", options_.max_buffers - 1));
+        return absl::UnimplementedError(absl::StrCat("schedule: a kernel reads ", slots - 1,
+                                                     " buffers and cannot be split, expected at most ",
+                                                     options_.max_buffers - 1));
       }
       forced_.insert(nodes_[k].op);
       again = true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Decides which values of a call are stored and builds the expression of every kernel. One walk from the outputs to
-// the inputs meets each node after all its users: by then it is known where, how often and at which indices the value
-// is wanted, and it is either stored (a kernel of its own) or computed in place at each of those. One walk back
-// builds the expressions. MakeSchedule is its only user.
+// Decides which values of a call are stored and builds the expression of every kernel. One walk from the
+// outputs to the inputs meets each node after all its users: by then it is known where, how often and at
+// which indices the value is wanted, and it is either stored (a kernel of its own) or computed in place at
+// each of those. One walk back builds the expressions. MakeSchedule is its only user.
 
 #include <cstdint>
 #include <string>
@@ -35,16 +35,18 @@ struct Unit {
   int slot = 0;  // written
   std::string device;
   bool is_copy = false;  // transfer between devices: slot <- source
-  int source = -1;         // as expressions name it: may carry kNewContents
+  int source = -1;       // as expressions name it: may carry kNewContents
   std::vector<UOpRef> ranges;
-  UOpRef value;        // filled by BuildExpressions
+  UOpRef value;  // filled by BuildExpressions
   UOpRef store_index;
-  bool computes = true;  // false: fills an output from a value that is stored elsewhere (no other unit reads it)
+  bool computes =
+      true;  // false: fills an output from a value that is stored elsewhere (no other unit reads it)
 };
 
 class Planner {
  public:
-  Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices, const ScheduleOptions& options);
+  Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices,
+          const ScheduleOptions& options);
 
   // Fills units(); temporaries get slots from devices.size() on.
   absl::Status Run();
@@ -64,9 +66,9 @@ class Planner {
     Place at;
     double evaluations;  // how often the unit computes it
     bool in_reduce;
-    std::vector<int> from;        // request number at each source
-    UOpRef own;                   // PAD: the condition it adds
-    std::vector<UOpRef> ranges;   // REDUCE_AXIS: the new ranges
+    std::vector<int> from;       // request number at each source
+    UOpRef own;                  // PAD: the condition it adds
+    std::vector<UOpRef> ranges;  // REDUCE_AXIS: the new ranges
     UOpRef expr;
   };
   struct Key {
@@ -86,9 +88,9 @@ class Planner {
     double passed_cost = 0;   // what its users pay for it: nothing when it will probably be stored
     bool has_reduce = false;  // a reduction would be recomputed with it
     bool passes_reduce = false;
-    bool forced = false;      // must be stored
-    bool constant = false;    // reads no buffer
-    int stored = -1;          // slot
+    bool forced = false;    // must be stored
+    bool constant = false;  // reads no buffer
+    int stored = -1;        // slot
     std::vector<Request> requests;
     absl::flat_hash_map<Key, int> known;
   };

@@ -21,28 +21,40 @@ int ParamOf(const UOpRef& p) { return static_cast<int>(p->arg_as<std::vector<int
 
 absl::StatusOr<std::vector<OutputStore>> StoresOf(const UOpRef& sink, size_t num_params) {
   std::vector<OutputStore> stores;
-  if (sink->op() != Op::kSink) return absl::InvalidArgumentError(absl::StrCat("schedule: root is ", OpName(sink->op()), ", expected SINK"));
+  if (sink->op() != Op::kSink)
+    return absl::InvalidArgumentError(
+        absl::StrCat("schedule: root is ", OpName(sink->op()), ", expected SINK"));
   std::set<int> written;
   for (const UOpRef& s : sink->src()) {
     if (s->op() != Op::kStore || s->src(0)->op() != Op::kParam || s->num_src() != 2) {
-      return absl::InvalidArgumentError(absl::StrCat("schedule: SINK of ", OpName(s->op()), ", expected STORE(PARAM, value)"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("schedule: SINK of ", OpName(s->op()), ", expected STORE(PARAM, value)"));
     }
     const int param = ParamOf(s->src(0));
-    if (!written.insert(param).second) return absl::InvalidArgumentError(absl::StrCat("schedule: two stores to parameter ", param));
+    if (!written.insert(param).second)
+      return absl::InvalidArgumentError(absl::StrCat("schedule: two stores to parameter ", param));
     stores.push_back({param, s->src(1)});
   }
   for (const UOp* u : uop::Toposort(sink)) {
     switch (u->op()) {
       case Op::kParam:
         if (static_cast<size_t>(u->arg_as<std::vector<int64_t>>()[0]) >= num_params) {
-          return absl::InvalidArgumentError(absl::StrCat("schedule: parameter ", u->arg_as<std::vector<int64_t>>()[0], " of ", num_params));
+          return absl::InvalidArgumentError(
+              absl::StrCat("schedule: parameter ", u->arg_as<std::vector<int64_t>>()[0], " of ", num_params));
         }
         break;
-      case Op::kConst: case Op::kReduceAxis: case Op::kContiguous: case Op::kCopy: case Op::kStore: case Op::kSink:
+      case Op::kConst:
+      case Op::kReduceAxis:
+      case Op::kContiguous:
+      case Op::kCopy:
+      case Op::kStore:
+      case Op::kSink:
         break;
       default:
         if (!IsAlu(u->op()) && !IsMovement(u->op())) {
-          return absl::UnimplementedError(absl::StrCat("schedule: ", OpName(u->op()), " in a call, expected elementwise, movement, reduction, CONTIGUOUS or COPY"));
+          return absl::UnimplementedError(
+              absl::StrCat("schedule: ", OpName(u->op()),
+                           " in a call, expected elementwise, movement, reduction, CONTIGUOUS or COPY"));
         }
     }
   }
@@ -53,7 +65,8 @@ absl::StatusOr<std::vector<OutputStore>> StoresOf(const UOpRef& sink, size_t num
 std::set<int> Reads(const Unit& u) {
   if (u.is_copy) return {u.source};
   std::set<int> slots;
-  for (const UOpRef& p : uop::NodesOf(u.value, Op::kParam)) slots.insert(static_cast<int>(p->arg_as<int64_t>()));
+  for (const UOpRef& p : uop::NodesOf(u.value, Op::kParam))
+    slots.insert(static_cast<int>(p->arg_as<int64_t>()));
   return slots;
 }
 
@@ -111,10 +124,12 @@ std::vector<int> Order(const std::vector<Unit>& units, int num_params, std::vect
 
 void PlaceTemporaries(Schedule& s) {
   std::map<std::string, std::vector<int>> by_device;
-  for (size_t t = 0; t < s.temporaries.size(); ++t) by_device[s.temporaries[t].device].push_back(static_cast<int>(t));
+  for (size_t t = 0; t < s.temporaries.size(); ++t)
+    by_device[s.temporaries[t].device].push_back(static_cast<int>(t));
   for (const auto& [device, members] : by_device) {
     std::vector<Lifetime> lives;
-    for (const int t : members) lives.push_back({s.temporaries[t].bytes, s.temporaries[t].first_use, s.temporaries[t].last_use});
+    for (const int t : members)
+      lives.push_back({s.temporaries[t].bytes, s.temporaries[t].first_use, s.temporaries[t].last_use});
     const MemoryPlan plan = PlanMemory(lives);
     for (size_t i = 0; i < members.size(); ++i) s.temporaries[members[i]].offset = plan.offsets[i];
     s.arena_bytes[device] = plan.bytes;
@@ -133,7 +148,8 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
     const std::vector<Unit>& units = planner.units();
     std::vector<int> stuck;
     const std::vector<int> order = Order(units, num_params, &stuck);
-    // In-place stores that cannot be are computed aside and copied last; copies have no readers, so this ends.
+    // In-place stores that cannot be are computed aside and copied last; copies have no readers, so this
+    // ends.
     std::set<int> aside;
     for (const Unit& u : units) {
       if (ReadsAcross(u)) aside.insert(u.slot);
@@ -193,13 +209,17 @@ std::string ScheduleText(const Schedule& s) {
   for (size_t i = 0; i < s.items.size(); ++i) {
     const ScheduleItem& item = s.items[i];
     absl::StrAppend(&out, i, ": ", item.device, " ");
-    if (item.kind == ScheduleItem::Kind::kCopy) absl::StrAppend(&out, "copy");
-    else absl::StrAppend(&out, item.kernel->arg_as<KernelArg>().name);
+    if (item.kind == ScheduleItem::Kind::kCopy)
+      absl::StrAppend(&out, "copy");
+    else
+      absl::StrAppend(&out, item.kernel->arg_as<KernelArg>().name);
     for (size_t k = 0; k < item.slots.size(); ++k) {
       const int slot = item.slots[k];
       absl::StrAppend(&out, k == 0 ? " -> " : k == 1 ? " <- " : ", ");
-      if (slot < s.num_params) absl::StrAppend(&out, "p", slot);
-      else absl::StrAppend(&out, "t", slot - s.num_params, "@", s.temporaries[slot - s.num_params].offset);
+      if (slot < s.num_params)
+        absl::StrAppend(&out, "p", slot);
+      else
+        absl::StrAppend(&out, "t", slot - s.num_params, "@", s.temporaries[slot - s.num_params].offset);
     }
     absl::StrAppend(&out, "\n");
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Stage "schedule": a call becomes kernels and copies in order. Decides which values are stored, fuses elementwise
-// work into reductions, turns movement ops into index arithmetic and packs temporaries into one arena a device.
-// The engine caches the result by structure and runs it; nothing here knows a device but by its name as a label.
+// Stage "schedule": a call becomes kernels and copies in order. Decides which values are stored, fuses
+// elementwise work into reductions, turns movement ops into index arithmetic and packs temporaries into one
+// arena a device. The engine caches the result by structure and runs it; nothing here knows a device but by
+// its name as a label.
 
 #include <cstdint>
 #include <map>
@@ -21,8 +22,8 @@ namespace understudy {
 struct ScheduleItem {
   enum class Kind { kKernel, kCopy };
   Kind kind = Kind::kKernel;
-  // kKernel: SINK[KernelArg](STORE(INDEX(PARAM k, idx), value, ranges...)). Equal structure is the same node, so
-  // this is the key of the program cache.
+  // kKernel: SINK[KernelArg](STORE(INDEX(PARAM k, idx), value, ranges...)). Equal structure is the same node,
+  // so this is the key of the program cache.
   UOpRef kernel;
   // kKernel: PARAM position -> slot. kCopy: {destination, source}, whole slots of equal byte size.
   std::vector<int> slots;
@@ -48,15 +49,16 @@ struct Schedule {
   std::map<std::string, int64_t> arena_bytes;
 };
 
-// When a value is stored rather than computed again. The defaults suit real graphs; tests drive both extremes.
+// When a value is stored rather than computed again. The defaults suit real graphs; tests drive both
+// extremes.
 struct ScheduleOptions {
-  int max_buffers = 30;               // a kernel names no more than this
-  double recompute_element = 64;      // storing pays past this many simple operations an element ...
-  double recompute_total = 16384;     // ... and this many in all: below, another kernel costs more than it saves
+  int max_buffers = 30;            // a kernel names no more than this
+  double recompute_element = 64;   // storing pays past this many simple operations an element ...
+  double recompute_total = 16384;  // ... and this many in all: below, another kernel costs more than it saves
 };
 
-// The schedule of a call's structure. Deterministic. Items are in an order that respects every read and write. The
-// kernels are checked by CheckSpec where SPEC asks for it.
+// The schedule of a call's structure. Deterministic. Items are in an order that respects every read and
+// write. The kernels are checked by CheckSpec where SPEC asks for it.
 absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices,
                                       const ScheduleOptions& options = {});
 inline absl::StatusOr<Schedule> MakeSchedule(const Call& call, const ScheduleOptions& options = {}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the compiler may know of a device: a plain value of limits and abilities. A Device offers one, codegen and
-// the renderers read it; nothing in the compiler ever asks for a device by name.
+// What the compiler may know of a device: a plain value of limits and abilities. A Device offers one, codegen
+// and the renderers read it; nothing in the compiler ever asks for a device by name.
 
 #include <array>
 #include <cstdint>
@@ -33,22 +33,22 @@ struct Target {
   std::string isa;
 
   int wave_size = 1;
-  int64_t max_workgroup = 1;                                      // threads in a workgroup
-  std::array<int64_t, 3> max_grid = {INT32_MAX, 65535, 65535};    // workgroups in each dimension
-  int64_t local_bytes = 0;                                        // shared memory of a workgroup
-  int max_vector_bytes = 16;                                      // widest single load or store
-  int max_buffers = 30;                                           // pointer arguments of a kernel
+  int64_t max_workgroup = 1;                                    // threads in a workgroup
+  std::array<int64_t, 3> max_grid = {INT32_MAX, 65535, 65535};  // workgroups in each dimension
+  int64_t local_bytes = 0;                                      // shared memory of a workgroup
+  int max_vector_bytes = 16;                                    // widest single load or store
+  int max_buffers = 30;                                         // pointer arguments of a kernel
 
   bool has_local = false;    // workgroups with shared memory and barriers
   bool has_threads = false;  // the launcher spreads global ranges over host threads
 
-  // Types with native arithmetic. Every type can be stored; arithmetic of the others is decomposed (computed in
-  // f32 and rounded after each op for floats).
-  ScalarSet arithmetic = {Scalar::kBool,   Scalar::kInt8,   Scalar::kUInt8,   Scalar::kInt16, Scalar::kUInt16,
-                          Scalar::kInt32,  Scalar::kUInt32, Scalar::kInt64,   Scalar::kUInt64,
-                          Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
-  // Types for which EXP2, LOG2 and SIN exist with at most 2 ulp over the whole range; the others are decomposed
-  // to polynomials.
+  // Types with native arithmetic. Every type can be stored; arithmetic of the others is decomposed (computed
+  // in f32 and rounded after each op for floats).
+  ScalarSet arithmetic = {Scalar::kBool,   Scalar::kInt8,    Scalar::kUInt8,   Scalar::kInt16,
+                          Scalar::kUInt16, Scalar::kInt32,   Scalar::kUInt32,  Scalar::kInt64,
+                          Scalar::kUInt64, Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
+  // Types for which EXP2, LOG2 and SIN exist with at most 2 ulp over the whole range; the others are
+  // decomposed to polynomials.
   ScalarSet transcendental;
   // Float types with IEEE 754-2019 maximum and minimum (NaN wins, -0 < +0); MAX and MIN of the others become
   // comparisons.

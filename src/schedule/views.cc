@@ -10,8 +10,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Dimensions are matched in the smallest groups of equal size, so that unchanged axes pass as they are and only axes
-// that were really split or merged cost divisions.
+// Dimensions are matched in the smallest groups of equal size, so that unchanged axes pass as they are and
+// only axes that were really split or merged cost divisions.
 std::vector<UOpRef> ReshapeIndex(const std::vector<UOpRef>& at, const Shape& out, const Shape& in) {
   std::vector<UOpRef> result(in.size());
   size_t i = 0, o = 0;
@@ -19,8 +19,10 @@ std::vector<UOpRef> ReshapeIndex(const std::vector<UOpRef>& at, const Shape& out
     const size_t i0 = i, o0 = o;
     int64_t ni = i < in.size() ? in[i++] : 1, no = o < out.size() ? out[o++] : 1;
     while (ni != no) {
-      if (ni < no) ni *= in[i++];
-      else no *= out[o++];
+      if (ni < no)
+        ni *= in[i++];
+      else
+        no *= out[o++];
     }
     UOpRef flat = uop::IndexConst(0);
     int64_t stride = no;
@@ -63,12 +65,14 @@ Place SourcePlace(const UOp& node, const Place& at, UOpRef* own) {
     }
     case Op::kShrink: {
       const auto& bounds = node.arg_as<Ints>();
-      for (size_t i = 0; i < in.size(); ++i) p.index.push_back(index::Sum(at.index[i], uop::IndexConst(bounds[2 * i])));
+      for (size_t i = 0; i < in.size(); ++i)
+        p.index.push_back(index::Sum(at.index[i], uop::IndexConst(bounds[2 * i])));
       return p;
     }
     case Op::kFlip: {
       p.index = at.index;
-      for (const int64_t a : node.arg_as<Ints>()) p.index[a] = index::Sum(uop::IndexConst(in[a] - 1), index::Scale(at.index[a], -1));
+      for (const int64_t a : node.arg_as<Ints>())
+        p.index[a] = index::Sum(uop::IndexConst(in[a] - 1), index::Scale(at.index[a], -1));
       return p;
     }
     case Op::kPad: {

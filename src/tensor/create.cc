@@ -19,7 +19,8 @@ absl::Status CheckCreate(const char* op, const Shape& shape, DType dtype) {
   int64_t n = 1;
   for (const int64_t d : shape) {
     if (d < 0) return Bad(op, "shape ", Text(shape), " has a negative size");
-    if (__builtin_mul_overflow(n, d, &n)) return Bad(op, "shape ", Text(shape), " has more than 2^63 elements");
+    if (__builtin_mul_overflow(n, d, &n))
+      return Bad(op, "shape ", Text(shape), " has more than 2^63 elements");
   }
   if (dtype.IsVoid() || dtype.IsPointer() || dtype.lanes != 1 || dtype.scalar == Scalar::kIndex) {
     return Bad(op, "dtype ", dtype.Name(), " holds no elements");
@@ -45,7 +46,8 @@ Tensor Tensor::FromBytes(std::vector<uint8_t> bytes, DType dtype, Shape shape, c
   const int64_t n = tensor_internal::Product(shape);
   int64_t want;
   if (__builtin_mul_overflow(n, dtype.ScalarBytes(), &want) || static_cast<int64_t>(bytes.size()) != want) {
-    return Tensor(Bad("FromData", bytes.size() / dtype.ScalarBytes(), " elements of ", dtype.Name(), " for shape ", Text(shape), ", expected ", n));
+    return Tensor(Bad("FromData", bytes.size() / dtype.ScalarBytes(), " elements of ", dtype.Name(),
+                      " for shape ", Text(shape), ", expected ", n));
   }
   const UOpRef buffer = uop::NewBuffer(dtype, n, device);
   buffer->arg_as<BufferArg>().slot->impl = std::make_unique<HostData>(std::move(bytes));
@@ -71,7 +73,8 @@ Tensor Tensor::Arange(Number start, Number stop, Number step, const TensorOption
   if (absl::Status s = CheckCreate("Arange", {}, options.dtype); !s.ok()) return Tensor(s);
   const double a = start.as_double(), b = stop.as_double(), d = step.as_double();
   if (d == 0 || !std::isfinite(d) || !std::isfinite(a) || !std::isfinite(b)) {
-    return Tensor(Bad("Arange", "from ", a, " to ", b, " by ", d, ", expected finite bounds and a step other than 0"));
+    return Tensor(
+        Bad("Arange", "from ", a, " to ", b, " by ", d, ", expected finite bounds and a step other than 0"));
   }
   const double count = std::max(0.0, std::ceil((b - a) / d));
   if (count > 1e10) return Tensor(Bad("Arange", count, " elements are too many"));
@@ -88,7 +91,8 @@ Tensor Tensor::Linspace(Number start, Number stop, int64_t steps, const TensorOp
   for (int64_t i = 0; i < steps; ++i) {
     // From both ends, so that the last element is exactly `stop`.
     const double d = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
-    v[i] = i < steps / 2 || steps == 1 ? a + static_cast<double>(i) * d : b - static_cast<double>(steps - 1 - i) * d;
+    v[i] = i < steps / 2 || steps == 1 ? a + static_cast<double>(i) * d
+                                       : b - static_cast<double>(steps - 1 - i) * d;
   }
   return FromDoubles(v, {steps}, options);
 }
@@ -102,7 +106,8 @@ Tensor Tensor::Eye(int64_t n, std::optional<int64_t> m, const TensorOptions& opt
 
 Tensor Tensor::Uniform(Shape shape, uint64_t seed, double low, double high, const TensorOptions& options) {
   if (absl::Status s = CheckCreate("Uniform", shape, options.dtype); !s.ok()) return Tensor(s);
-  if (!options.dtype.IsFloat()) return Tensor(Bad("Uniform", "dtype ", options.dtype.Name(), ", expected a float"));
+  if (!options.dtype.IsFloat())
+    return Tensor(Bad("Uniform", "dtype ", options.dtype.Name(), ", expected a float"));
   std::vector<double> v(tensor_internal::Product(shape));
   for (size_t i = 0; i < v.size(); ++i) v[i] = low + (high - low) * RandomUnit(seed, i);
   return FromDoubles(v, std::move(shape), options);
@@ -110,7 +115,8 @@ Tensor Tensor::Uniform(Shape shape, uint64_t seed, double low, double high, cons
 
 Tensor Tensor::Normal(Shape shape, uint64_t seed, double mean, double stddev, const TensorOptions& options) {
   if (absl::Status s = CheckCreate("Normal", shape, options.dtype); !s.ok()) return Tensor(s);
-  if (!options.dtype.IsFloat()) return Tensor(Bad("Normal", "dtype ", options.dtype.Name(), ", expected a float"));
+  if (!options.dtype.IsFloat())
+    return Tensor(Bad("Normal", "dtype ", options.dtype.Name(), ", expected a float"));
   std::vector<double> v(tensor_internal::Product(shape));
   for (size_t i = 0; i < v.size(); ++i) {
     // Box and Muller; 1 - u keeps the logarithm's argument above zero.

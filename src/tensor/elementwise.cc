@@ -77,12 +77,17 @@ absl::Status WantIntegers(const char* op, DType t) {
 }
 
 // a + b and a * b of bools are OR and AND, as in PyTorch.
-UOpRef AddOp(const UOpRef& a, const UOpRef& b) { return a->dtype().IsBool() ? uop::Or(a, b) : uop::Add(a, b); }
-UOpRef MulOp(const UOpRef& a, const UOpRef& b) { return a->dtype().IsBool() ? uop::And(a, b) : uop::Mul(a, b); }
+UOpRef AddOp(const UOpRef& a, const UOpRef& b) {
+  return a->dtype().IsBool() ? uop::Or(a, b) : uop::Add(a, b);
+}
+UOpRef MulOp(const UOpRef& a, const UOpRef& b) {
+  return a->dtype().IsBool() ? uop::And(a, b) : uop::Mul(a, b);
+}
 // a <= b, false when one is NaN.
 UOpRef LeOp(const UOpRef& a, const UOpRef& b) {
-  return a->dtype().IsFloat() ? uop::Or(uop::CmpLt(a, b), uop::CmpEq(a, b))
-                              : uop::Xor(uop::CmpLt(b, a), tensor_internal::Constant(dtypes::kBool, int64_t{1}, a->shape()));
+  return a->dtype().IsFloat()
+             ? uop::Or(uop::CmpLt(a, b), uop::CmpEq(a, b))
+             : uop::Xor(uop::CmpLt(b, a), tensor_internal::Constant(dtypes::kBool, int64_t{1}, a->shape()));
 }
 
 UOpRef Filled(const UOpRef& like, double v) {
@@ -101,11 +106,13 @@ UOpRef FmodFloat(const UOpRef& a0, const UOpRef& b0) {
   const UOpRef a = uop::Cast(a0, dtypes::kFloat64), b = uop::Cast(b0, dtypes::kFloat64);
   const UOpRef zero = Filled(a, 0), q = uop::Trunc(uop::FDiv(a, b));
   UOpRef r = uop::MulAcc(uop::Neg(q), b, a);
-  const UOpRef wrong = uop::Or(uop::And(uop::CmpLt(r, zero), uop::CmpLt(zero, a)), uop::And(uop::CmpLt(zero, r), uop::CmpLt(a, zero)));
+  const UOpRef wrong = uop::Or(uop::And(uop::CmpLt(r, zero), uop::CmpLt(zero, a)),
+                               uop::And(uop::CmpLt(zero, r), uop::CmpLt(a, zero)));
   const UOpRef step = uop::Where(uop::CmpLt(r, zero), AbsOp(b), uop::Neg(AbsOp(b)));
   r = uop::Where(wrong, uop::Add(r, step), r);
   r = uop::Where(uop::CmpEq(r, zero), uop::Mul(a, zero), r);  // a zero takes the dividend's sign
-  const UOpRef infinite = uop::And(uop::CmpEq(AbsOp(b), Filled(b, INFINITY)), uop::CmpLt(AbsOp(a), Filled(a, INFINITY)));
+  const UOpRef infinite =
+      uop::And(uop::CmpEq(AbsOp(b), Filled(b, INFINITY)), uop::CmpLt(AbsOp(a), Filled(a, INFINITY)));
   return uop::Cast(uop::Where(infinite, a, r), t);
 }
 
@@ -122,7 +129,8 @@ UOpRef FloorOp(const UOpRef& x) {
 
 }  // namespace
 
-// --- One operand ----------------------------------------------------------------------------------------------
+// --- One operand
+// ----------------------------------------------------------------------------------------------
 
 Tensor Tensor::Neg() const {
   return Unary("Neg", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> {
@@ -178,10 +186,14 @@ Tensor Tensor::Reciprocal() const {
   return Formula(*this, [](const Tensor& x) { return 1.0 / x; });
 }
 Tensor Tensor::Trunc() const {
-  return Unary("Trunc", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return x->dtype().IsFloat() ? uop::Trunc(x) : x; });
+  return Unary("Trunc", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> {
+    return x->dtype().IsFloat() ? uop::Trunc(x) : x;
+  });
 }
 Tensor Tensor::Floor() const {
-  return Unary("Floor", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return x->dtype().IsFloat() ? FloorOp(x) : x; });
+  return Unary("Floor", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> {
+    return x->dtype().IsFloat() ? FloorOp(x) : x;
+  });
 }
 Tensor Tensor::Ceil() const {
   return Unary("Ceil", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> {
@@ -200,19 +212,22 @@ Tensor Tensor::Sign() const {
 }
 Tensor Tensor::Square() const { return Mul(*this); }
 Tensor Tensor::LogicalNot() const {
-  return Unary("LogicalNot", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::CmpEq(x, Filled(x, 0)); });
+  return Unary("LogicalNot", *this,
+               [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::CmpEq(x, Filled(x, 0)); });
 }
 Tensor Tensor::BitwiseNot() const {
   return Unary("BitwiseNot", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> {
     US_RETURN_IF_ERROR(WantIntegers("BitwiseNot", x->dtype()));
-    return uop::Xor(x, tensor_internal::Constant(x->dtype(), int64_t{x->dtype().IsBool() ? 1 : -1}, x->shape()));
+    return uop::Xor(x,
+                    tensor_internal::Constant(x->dtype(), int64_t{x->dtype().IsBool() ? 1 : -1}, x->shape()));
   });
 }
 Tensor Tensor::IsNan() const {
   return Unary("IsNan", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::CmpNe(x, x); });
 }
 
-// --- Two operands -----------------------------------------------------------------------------------------------
+// --- Two operands
+// -----------------------------------------------------------------------------------------------
 
 Tensor Tensor::Add(const Operand& b) const { return Binary("Add", *this, b, AddOp); }
 Tensor Tensor::Mul(const Operand& b) const { return Binary("Mul", *this, b, MulOp); }
@@ -236,7 +251,8 @@ Tensor Tensor::FloorDiv(const Operand& b) const {
     const DType t = x->dtype(), wide = dtypes::kFloat64;
     const UOpRef rest = uop::Cast(FmodFloat(x, y), wide), a = uop::Cast(x, wide), d = uop::Cast(y, wide);
     const UOpRef zero = Filled(d, 0), q = uop::FDiv(uop::Sub(a, rest), d);
-    const UOpRef below = uop::And(uop::CmpNe(rest, zero), uop::Xor(uop::CmpLt(rest, zero), uop::CmpLt(d, zero)));
+    const UOpRef below =
+        uop::And(uop::CmpNe(rest, zero), uop::Xor(uop::CmpLt(rest, zero), uop::CmpLt(d, zero)));
     const UOpRef whole = FloorOp(uop::Add(q, Filled(q, 0.5)));
     const UOpRef result = uop::Where(below, uop::Add(whole, Filled(whole, -1)), whole);
     return uop::Cast(uop::Where(uop::CmpEq(d, zero), uop::FDiv(a, d), result), t);
@@ -260,14 +276,28 @@ Tensor Tensor::Fmod(const Operand& b) const {
     return x->dtype().IsFloat() ? FmodFloat(x, y) : uop::IMod(x, y);
   });
 }
-Tensor Tensor::Maximum(const Operand& b) const { return Binary("Maximum", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::Max(x, y); }); }
-Tensor Tensor::Minimum(const Operand& b) const { return Binary("Minimum", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::Min(x, y); }); }
-Tensor Tensor::Lt(const Operand& b) const { return Binary("Lt", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::CmpLt(x, y); }); }
-Tensor Tensor::Gt(const Operand& b) const { return Binary("Gt", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::CmpLt(y, x); }); }
+Tensor Tensor::Maximum(const Operand& b) const {
+  return Binary("Maximum", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::Max(x, y); });
+}
+Tensor Tensor::Minimum(const Operand& b) const {
+  return Binary("Minimum", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::Min(x, y); });
+}
+Tensor Tensor::Lt(const Operand& b) const {
+  return Binary("Lt", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::CmpLt(x, y); });
+}
+Tensor Tensor::Gt(const Operand& b) const {
+  return Binary("Gt", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::CmpLt(y, x); });
+}
 Tensor Tensor::Le(const Operand& b) const { return Binary("Le", *this, b, LeOp); }
-Tensor Tensor::Ge(const Operand& b) const { return Binary("Ge", *this, b, [](const UOpRef& x, const UOpRef& y) { return LeOp(y, x); }); }
-Tensor Tensor::Eq(const Operand& b) const { return Binary("Eq", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::CmpEq(x, y); }); }
-Tensor Tensor::Ne(const Operand& b) const { return Binary("Ne", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::CmpNe(x, y); }); }
+Tensor Tensor::Ge(const Operand& b) const {
+  return Binary("Ge", *this, b, [](const UOpRef& x, const UOpRef& y) { return LeOp(y, x); });
+}
+Tensor Tensor::Eq(const Operand& b) const {
+  return Binary("Eq", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::CmpEq(x, y); });
+}
+Tensor Tensor::Ne(const Operand& b) const {
+  return Binary("Ne", *this, b, [](const UOpRef& x, const UOpRef& y) { return uop::CmpNe(x, y); });
+}
 
 namespace {
 Tensor Bits(const char* name, Op op, const Tensor& a, const Operand& b, bool bools) {
@@ -296,7 +326,8 @@ Tensor Tensor::Lerp(const Tensor& end, const Operand& weight) const {
   // From the nearer end, so that weight 1 gives `end` exactly.
   const Tensor difference = end.Sub(*this);
   if (const Number* n = weight.number()) {
-    return n->as_double() < 0.5 ? Add(difference * n->as_double()) : end - difference * (1.0 - n->as_double());
+    return n->as_double() < 0.5 ? Add(difference * n->as_double())
+                                : end - difference * (1.0 - n->as_double());
   }
   const Tensor& w = *weight.tensor();
   return Where(w.Lt(0.5), Add(difference * w), end - difference * (1.0 - w));
@@ -307,7 +338,8 @@ Tensor Tensor::Pow(const Operand& exponent) const {
   if (const Number* n = exponent.number(); n != nullptr) {
     const double e = n->as_double();
     if (std::trunc(e) == e && std::abs(e) <= 64 && (dtype().IsFloat() || n->kind() == Number::Kind::kInt)) {
-      if (e < 0 && !dtype().IsFloat()) return Tensor(Bad("Pow", "integers to the negative power ", e, ", expected floats"));
+      if (e < 0 && !dtype().IsFloat())
+        return Tensor(Bad("Pow", "integers to the negative power ", e, ", expected floats"));
       Tensor result = Full(shape(), 1, {dtype(), device()}), base = *this;
       bool any = false;
       for (uint64_t k = static_cast<uint64_t>(std::abs(e)); k != 0; k >>= 1, base = base.Mul(base)) {
@@ -323,7 +355,9 @@ Tensor Tensor::Pow(const Operand& exponent) const {
     US_ASSIGN_OR_RETURN(const Pair p, Promoted("Pow", *this, exponent));
     const DType t = p.a->dtype();
     if (!t.IsFloat()) {
-      return absl::UnimplementedError(absl::StrCat("Pow: dtype ", t.Name(), " with this exponent, expected floats or a constant exponent from 0 to 64"));
+      return absl::UnimplementedError(
+          absl::StrCat("Pow: dtype ", t.Name(),
+                       " with this exponent, expected floats or a constant exponent from 0 to 64"));
     }
     const UOpRef x = uop::Cast(p.a, dtypes::kFloat64), y = uop::Cast(p.b, dtypes::kFloat64);
     const UOpRef zero = Filled(x, 0), one = Filled(x, 1), half = Filled(x, 0.5);
@@ -332,7 +366,8 @@ Tensor Tensor::Pow(const Operand& exponent) const {
     const UOpRef odd = uop::And(whole, uop::CmpNe(uop::Trunc(halved), halved));
     const UOpRef nan = Filled(x, NAN);
     // Negative bases: only whole exponents have a value; infinite ones count as even.
-    UOpRef r = uop::Where(uop::CmpLt(x, zero), uop::Where(whole, uop::Where(odd, uop::Neg(size), size), nan), size);
+    UOpRef r =
+        uop::Where(uop::CmpLt(x, zero), uop::Where(whole, uop::Where(odd, uop::Neg(size), size), nan), size);
     r = uop::Where(uop::Or(uop::CmpEq(y, zero), uop::CmpEq(x, one)), one, r);
     const UOpRef unit = uop::And(uop::CmpEq(x, Filled(x, -1)), uop::CmpEq(AbsOp(y), Filled(y, INFINITY)));
     return uop::Cast(uop::Where(unit, one, r), t);
@@ -343,7 +378,8 @@ Tensor Tensor::Pow(const Operand& exponent) const {
 Tensor Where(const Tensor& condition, const Operand& a, const Operand& b) {
   const auto make = [&]() -> absl::StatusOr<UOpRef> {
     US_RETURN_IF_ERROR(condition.status());
-    if (!condition.dtype().IsBool()) return Bad("Where", "condition of dtype ", condition.dtype().Name(), ", expected bool");
+    if (!condition.dtype().IsBool())
+      return Bad("Where", "condition of dtype ", condition.dtype().Name(), ", expected bool");
     Pair p;
     if (a.tensor() != nullptr) {
       US_ASSIGN_OR_RETURN(p, Promoted("Where", *a.tensor(), b));
@@ -351,12 +387,16 @@ Tensor Where(const Tensor& condition, const Operand& a, const Operand& b) {
       US_ASSIGN_OR_RETURN(const Pair swapped, Promoted("Where", *b.tensor(), a));
       p = {swapped.b, swapped.a};
     } else {
-      DType t = a.number()->kind() == Number::Kind::kFloat || b.number()->kind() == Number::Kind::kFloat ? dtypes::kFloat32
-                : a.number()->kind() == Number::Kind::kInt || b.number()->kind() == Number::Kind::kInt ? dtypes::kInt64 : dtypes::kBool;
+      DType t = a.number()->kind() == Number::Kind::kFloat || b.number()->kind() == Number::Kind::kFloat
+                    ? dtypes::kFloat32
+                : a.number()->kind() == Number::Kind::kInt || b.number()->kind() == Number::Kind::kInt
+                    ? dtypes::kInt64
+                    : dtypes::kBool;
       US_ASSIGN_OR_RETURN(p.a, tensor_internal::NumberConst("Where", t, *a.number()));
       US_ASSIGN_OR_RETURN(p.b, tensor_internal::NumberConst("Where", t, *b.number()));
     }
-    US_ASSIGN_OR_RETURN(const Shape shape, tensor_internal::BroadcastShapes("Where", condition.shape(), p.a->shape()));
+    US_ASSIGN_OR_RETURN(const Shape shape,
+                        tensor_internal::BroadcastShapes("Where", condition.shape(), p.a->shape()));
     return uop::Where(BroadcastTo(condition.uop(), shape), BroadcastTo(p.a, shape), BroadcastTo(p.b, shape));
   };
   return Combine("Where", {&condition, a.tensor(), b.tensor()}, make());
@@ -375,7 +415,9 @@ Tensor NumberFirst(const char* op, const Number& a, const Tensor& b, F f) {
   });
 }
 }  // namespace
-Tensor operator-(const Number& a, const Tensor& b) { return NumberFirst("Sub", a, b, [](const UOpRef& x, const UOpRef& y) { return uop::Sub(x, y); }); }
+Tensor operator-(const Number& a, const Tensor& b) {
+  return NumberFirst("Sub", a, b, [](const UOpRef& x, const UOpRef& y) { return uop::Sub(x, y); });
+}
 Tensor operator/(const Number& a, const Tensor& b) {
   return NumberFirst("Div", a, b, [](const UOpRef& x, const UOpRef& y) {
     const DType t = FloatType(x->dtype());
@@ -383,30 +425,36 @@ Tensor operator/(const Number& a, const Tensor& b) {
   });
 }
 
-// --- Types and places -----------------------------------------------------------------------------------------------
+// --- Types and places
+// -----------------------------------------------------------------------------------------------
 
 Tensor Tensor::Cast(DType to) const {
   if (!ok() || to == dtype()) return *this;
   return Unary("Cast", *this, [&](const UOpRef& x) -> absl::StatusOr<UOpRef> {
-    if (to.IsVoid() || to.IsPointer() || to.lanes != 1 || to.scalar == Scalar::kIndex) return Bad("Cast", "to ", to.Name(), ", expected an element type");
+    if (to.IsVoid() || to.IsPointer() || to.lanes != 1 || to.scalar == Scalar::kIndex)
+      return Bad("Cast", "to ", to.Name(), ", expected an element type");
     return uop::Cast(x, to);
   });
 }
 Tensor Tensor::Bitcast(DType to) const {
   if (!ok() || to == dtype()) return *this;
   return Unary("Bitcast", *this, [&](const UOpRef& x) -> absl::StatusOr<UOpRef> {
-    if (to.IsVoid() || to.IsPointer() || to.lanes != 1 || to.scalar == Scalar::kIndex) return Bad("Bitcast", "to ", to.Name(), ", expected an element type");
+    if (to.IsVoid() || to.IsPointer() || to.lanes != 1 || to.scalar == Scalar::kIndex)
+      return Bad("Bitcast", "to ", to.Name(), ", expected an element type");
     if (to.BitWidth() != x->dtype().BitWidth() || to.IsBool() || x->dtype().IsBool()) {
-      return absl::UnimplementedError(absl::StrCat("Bitcast: from ", x->dtype().Name(), " to ", to.Name(), ", expected types of equal width other than bool"));
+      return absl::UnimplementedError(absl::StrCat("Bitcast: from ", x->dtype().Name(), " to ", to.Name(),
+                                                   ", expected types of equal width other than bool"));
     }
     return uop::Bitcast(x, to);
   });
 }
 Tensor Tensor::Contiguous() const {
-  return Unary("Contiguous", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::Contiguous(x); });
+  return Unary("Contiguous", *this,
+               [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::Contiguous(x); });
 }
 Tensor Tensor::ContiguousBackward() const {
-  return Unary("ContiguousBackward", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::ContiguousBackward(x); });
+  return Unary("ContiguousBackward", *this,
+               [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::ContiguousBackward(x); });
 }
 Tensor Tensor::Detach() const {
   Tensor t = Unary("Detach", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::Detach(x); });

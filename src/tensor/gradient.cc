@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reverse-mode differentiation over tensor-level nodes: one rule an op, in a table. Gradients are graphs like any
-// other, so they can be differentiated again.
+// Reverse-mode differentiation over tensor-level nodes: one rule an op, in a table. Gradients are graphs like
+// any other, so they can be differentiated again.
 #include <array>
 #include <numbers>
 
@@ -21,7 +21,9 @@ using Grads = std::vector<UOpRef>;  // one a source; null: none
 using Rule = Grads (*)(const UOpRef& y, const UOpRef& g);
 
 UOpRef Fill(const UOpRef& like, double v) {
-  return Constant(like->dtype(), like->dtype().IsFloat() ? ConstValue(v) : ConstValue(static_cast<int64_t>(v)), like->shape());
+  return Constant(like->dtype(),
+                  like->dtype().IsFloat() ? ConstValue(v) : ConstValue(static_cast<int64_t>(v)),
+                  like->shape());
 }
 UOpRef Zero(const UOpRef& like) { return Fill(like, 0); }
 
@@ -40,7 +42,8 @@ Grads Extremum(const UOpRef& y, const UOpRef& g) {
   const UOpRef half = uop::Mul(g, Fill(g, 0.5)), tie = uop::CmpEq(a, b);
   const UOpRef a_wins = y->op() == Op::kMax ? uop::CmpLt(b, a) : uop::CmpLt(a, b);
   const UOpRef b_wins = y->op() == Op::kMax ? uop::CmpLt(a, b) : uop::CmpLt(b, a);
-  return {uop::Where(a_wins, g, uop::Where(tie, half, Zero(g))), uop::Where(b_wins, g, uop::Where(tie, half, Zero(g)))};
+  return {uop::Where(a_wins, g, uop::Where(tie, half, Zero(g))),
+          uop::Where(b_wins, g, uop::Where(tie, half, Zero(g)))};
 }
 
 Grads ReduceRule(const UOpRef& y, const UOpRef& g) {
@@ -53,7 +56,8 @@ Grads ReduceRule(const UOpRef& y, const UOpRef& g) {
     // Product of the others. One zero: only that element has a gradient; more zeros: none has.
     const UOpRef zero = uop::CmpEq(x, Zero(x)), rest = uop::Where(zero, Fill(x, 1), x);
     const UOpRef product = uop::Expand(uop::ReduceAxis(rest, Op::kMul, arg.axes), shape);
-    const UOpRef zeros = uop::Expand(uop::ReduceAxis(uop::Cast(zero, dtypes::kInt64), Op::kAdd, arg.axes), shape);
+    const UOpRef zeros =
+        uop::Expand(uop::ReduceAxis(uop::Cast(zero, dtypes::kInt64), Op::kAdd, arg.axes), shape);
     const UOpRef at_zero = uop::Where(uop::CmpEq(zeros, Fill(zeros, 1)), product, Zero(x));
     const UOpRef elsewhere = uop::Where(uop::CmpEq(zeros, Fill(zeros, 0)), uop::FDiv(product, rest), Zero(x));
     return {uop::Mul(wide, uop::Where(zero, at_zero, elsewhere))};
@@ -86,18 +90,28 @@ const std::array<Rule, kNumOps>& Rules() {
     set(Op::kNeg, [](const UOpRef&, const UOpRef& g) -> Grads { return {uop::Neg(g)}; });
     set(Op::kAdd, [](const UOpRef&, const UOpRef& g) -> Grads { return {g, g}; });
     set(Op::kSub, [](const UOpRef&, const UOpRef& g) -> Grads { return {g, uop::Neg(g)}; });
-    set(Op::kMul, [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::Mul(g, y->src(1)), uop::Mul(g, y->src(0))}; });
+    set(Op::kMul, [](const UOpRef& y, const UOpRef& g) -> Grads {
+      return {uop::Mul(g, y->src(1)), uop::Mul(g, y->src(0))};
+    });
     set(Op::kFDiv, [](const UOpRef& y, const UOpRef& g) -> Grads {
       const UOpRef a = uop::FDiv(g, y->src(1));
       return {a, uop::Neg(uop::Mul(a, y))};
     });
-    set(Op::kMulAcc, [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::Mul(g, y->src(1)), uop::Mul(g, y->src(0)), g}; });
+    set(Op::kMulAcc, [](const UOpRef& y, const UOpRef& g) -> Grads {
+      return {uop::Mul(g, y->src(1)), uop::Mul(g, y->src(0)), g};
+    });
     // d sqrt(x) = dx / (2 sqrt(x)); d 2^x = 2^x ln 2 dx; d log2(x) = dx / (x ln 2); d sin(x) = cos(x) dx
-    set(Op::kSqrt, [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::FDiv(g, uop::Mul(y, Fill(y, 2)))}; });
-    set(Op::kExp2, [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::Mul(g, uop::Mul(y, Fill(y, std::numbers::ln2)))}; });
-    set(Op::kLog2, [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::FDiv(g, uop::Mul(y->src(0), Fill(y, std::numbers::ln2)))}; });
+    set(Op::kSqrt,
+        [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::FDiv(g, uop::Mul(y, Fill(y, 2)))}; });
+    set(Op::kExp2, [](const UOpRef& y, const UOpRef& g) -> Grads {
+      return {uop::Mul(g, uop::Mul(y, Fill(y, std::numbers::ln2)))};
+    });
+    set(Op::kLog2, [](const UOpRef& y, const UOpRef& g) -> Grads {
+      return {uop::FDiv(g, uop::Mul(y->src(0), Fill(y, std::numbers::ln2)))};
+    });
     set(Op::kSin, [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::Mul(g, CosOf(y->src(0)))}; });
-    set(Op::kRecip, [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::Neg(uop::Mul(g, uop::Mul(y, y)))}; });
+    set(Op::kRecip,
+        [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::Neg(uop::Mul(g, uop::Mul(y, y)))}; });
     set(Op::kTrunc, None);
     set(Op::kMax, Extremum);
     set(Op::kMin, Extremum);
@@ -108,12 +122,14 @@ const std::array<Rule, kNumOps>& Rules() {
       return {y->src(0)->dtype().IsFloat() ? uop::Cast(g, y->src(0)->dtype()) : nullptr};
     });
     for (const Op op : {Op::kReshape, Op::kPermute, Op::kPad, Op::kShrink, Op::kFlip}) {
-      set(op, [](const UOpRef& y, const UOpRef& g) -> Grads { return {tensor_internal::UndoMovement(*y, g)}; });
+      set(op,
+          [](const UOpRef& y, const UOpRef& g) -> Grads { return {tensor_internal::UndoMovement(*y, g)}; });
     }
     set(Op::kExpand, ExpandRule);
     set(Op::kReduceAxis, ReduceRule);
     set(Op::kContiguous, Same);
-    set(Op::kContiguousBackward, [](const UOpRef&, const UOpRef& g) -> Grads { return {uop::Contiguous(g)}; });
+    set(Op::kContiguousBackward,
+        [](const UOpRef&, const UOpRef& g) -> Grads { return {uop::Contiguous(g)}; });
     set(Op::kDetach, None);
     set(Op::kCopy, [](const UOpRef& y, const UOpRef& g) -> Grads {
       const std::string from = tensor_internal::DeviceOf(y->src(0)), &to = y->arg_as<std::string>();
@@ -134,7 +150,8 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
   const auto all = [&](const absl::Status& s) { return std::vector<Tensor>(params.size(), Tensor(s)); };
   if (!loss.ok()) return all(loss.status());
   if (loss.numel() != 1 || !loss.dtype().IsFloat()) {
-    return all(Bad("Gradients", "loss of ", loss.dtype().Name(), tensor_internal::Text(loss.shape()), ", expected one float"));
+    return all(Bad("Gradients", "loss of ", loss.dtype().Name(), tensor_internal::Text(loss.shape()),
+                   ", expected one float"));
   }
   // Sources before users.
   std::vector<UOpRef> order;
@@ -171,7 +188,8 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
     if (g == grad.end() || u->num_src() == 0) continue;
     const Rule rule = Rules()[static_cast<size_t>(u->op())];
     if (rule == nullptr) {
-      return all(absl::UnimplementedError(absl::StrCat("Gradients: no rule for ", OpName(u->op()), " of dtype ", u->dtype().Name())));
+      return all(absl::UnimplementedError(
+          absl::StrCat("Gradients: no rule for ", OpName(u->op()), " of dtype ", u->dtype().Name())));
     }
     const Grads sources = rule(u, UOpRef(g->second));
     for (size_t i = 0; i < sources.size(); ++i) {
@@ -187,9 +205,11 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
     if (!p.ok()) {
       out.push_back(p);
     } else if (!seen.count(p.uop().get())) {
-      out.push_back(Tensor(Bad("Gradients", "parameter ", i, " of shape ", tensor_internal::Text(p.shape()), " takes no part in the loss")));
+      out.push_back(Tensor(Bad("Gradients", "parameter ", i, " of shape ", tensor_internal::Text(p.shape()),
+                               " takes no part in the loss")));
     } else if (!p.dtype().IsFloat()) {
-      out.push_back(Tensor(Bad("Gradients", "parameter ", i, " has dtype ", p.dtype().Name(), ", expected a float")));
+      out.push_back(
+          Tensor(Bad("Gradients", "parameter ", i, " has dtype ", p.dtype().Name(), ", expected a float")));
     } else {
       const auto g = grad.find(p.uop().get());
       out.push_back(Tensor(g == grad.end() ? Zero(p.uop()) : g->second, p.device()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the files that implement Tensor share: the handle's state, error texts, broadcasting and promotion. Nothing
-// outside src/tensor includes this.
+// What the files that implement Tensor share: the handle's state, error texts, broadcasting and promotion.
+// Nothing outside src/tensor includes this.
 
 #include <string>
 #include <utility>
@@ -59,8 +59,8 @@ DType FloatType(DType t);
 Tensor Combine(const char* op, std::initializer_list<const Tensor*> inputs, absl::StatusOr<UOpRef> value);
 bool AllOk(std::initializer_list<const Tensor*> inputs);
 
-// The gradient of a movement op other than EXPAND with respect to its source, given that of its result; also what
-// writes a value back through a view.
+// The gradient of a movement op other than EXPAND with respect to its source, given that of its result; also
+// what writes a value back through a view.
 UOpRef UndoMovement(const UOp& node, const UOpRef& g);
 
 // The device that a graph's buffers name, or "".

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views: reshape, permute, expand, pad, shrink, flip, slicing, concatenation. Nothing here computes an element.
+// Views: reshape, permute, expand, pad, shrink, flip, slicing, concatenation. Nothing here computes an
+// element.
 #include <algorithm>
 
 #include "src/base/status.h"
@@ -7,8 +8,8 @@
 
 namespace understudy {
 
-using tensor_internal::Axis;
 using tensor_internal::Axes;
+using tensor_internal::Axis;
 using tensor_internal::Bad;
 using tensor_internal::Combine;
 using tensor_internal::Text;
@@ -23,14 +24,16 @@ absl::StatusOr<Shape> ResolveShape(const Shape& in, Shape out) {
     if (out[i] == -1 && hole < 0) {
       hole = static_cast<int64_t>(i);
     } else if (out[i] < 0) {
-      return Bad("Reshape", "from ", Text(in), " to ", Text(out), ": size ", out[i], ", expected at least 0, or one -1");
+      return Bad("Reshape", "from ", Text(in), " to ", Text(out), ": size ", out[i],
+                 ", expected at least 0, or one -1");
     } else if (__builtin_mul_overflow(known, out[i], &known)) {
       return Bad("Reshape", "to ", Text(out), " has more than 2^63 elements");
     }
   }
   const int64_t n = tensor_internal::Product(in);
   if (hole >= 0) {
-    if (known == 0 || n % known != 0) return Bad("Reshape", "from ", Text(in), " to ", Text(out), ": no size for -1 gives ", n, " elements");
+    if (known == 0 || n % known != 0)
+      return Bad("Reshape", "from ", Text(in), " to ", Text(out), ": no size for -1 gives ", n, " elements");
     out[hole] = n / known;
   } else if (known != n) {
     return Bad("Reshape", "from ", Text(in), " (", n, " elements) to ", Text(out), " (", known, " elements)");
@@ -70,17 +73,20 @@ UOpRef Strided(const UOpRef& x, int64_t axis, int64_t begin, int64_t count, int6
 Tensor Tensor::Reshape(Shape out) const {
   if (!ok()) return *this;
   auto resolved = ResolveShape(shape(), std::move(out));
-  return Combine("Reshape", {this}, resolved.ok() ? absl::StatusOr<UOpRef>(uop::Reshape(uop(), *resolved)) : resolved.status());
+  return Combine("Reshape", {this},
+                 resolved.ok() ? absl::StatusOr<UOpRef>(uop::Reshape(uop(), *resolved)) : resolved.status());
 }
 
 Tensor Tensor::Permute(const Ints& axes) const {
   if (!ok()) return *this;
   const auto make = [&]() -> absl::StatusOr<UOpRef> {
-    if (static_cast<int>(axes.size()) != ndim()) return Bad("Permute", "axes ", Text(axes), " for rank ", ndim(), ", expected each axis once");
+    if (static_cast<int>(axes.size()) != ndim())
+      return Bad("Permute", "axes ", Text(axes), " for rank ", ndim(), ", expected each axis once");
     Ints perm;
     for (const int64_t a : axes) {
       US_ASSIGN_OR_RETURN(const int64_t axis, Axis("Permute", a, ndim()));
-      if (std::count(perm.begin(), perm.end(), axis)) return Bad("Permute", "axis ", a, " appears twice in ", Text(axes));
+      if (std::count(perm.begin(), perm.end(), axis))
+        return Bad("Permute", "axis ", a, " appears twice in ", Text(axes));
       perm.push_back(axis);
     }
     return std::is_sorted(perm.begin(), perm.end()) ? uop() : uop::Permute(uop(), perm);
@@ -102,18 +108,21 @@ Tensor Tensor::Transpose(int64_t a, int64_t b) const {
 Tensor Tensor::Expand(Shape out) const {
   if (!ok()) return *this;
   const auto make = [&]() -> absl::StatusOr<UOpRef> {
-    if (out.size() < shape().size()) return Bad("Expand", "from ", Text(shape()), " to ", Text(out), " drops axes");
+    if (out.size() < shape().size())
+      return Bad("Expand", "from ", Text(shape()), " to ", Text(out), " drops axes");
     const size_t added = out.size() - shape().size();
     for (size_t i = 0; i < out.size(); ++i) {
       const int64_t have = i < added ? 1 : shape()[i - added];
       if (out[i] == -1 && i >= added) out[i] = have;
       if (out[i] < 0 || (have != 1 && have != out[i])) {
-        return Bad("Expand", "from ", Text(shape()), " to ", Text(out), ": axis ", i, " has size ", have, ", expected 1 or ", out[i]);
+        return Bad("Expand", "from ", Text(shape()), " to ", Text(out), ": axis ", i, " has size ", have,
+                   ", expected 1 or ", out[i]);
       }
     }
     int64_t n = 1;
     for (const int64_t d : out) {
-      if (__builtin_mul_overflow(n, d, &n)) return Bad("Expand", "to ", Text(out), " has more than 2^63 elements");
+      if (__builtin_mul_overflow(n, d, &n))
+        return Bad("Expand", "to ", Text(out), " has more than 2^63 elements");
     }
     return tensor_internal::BroadcastTo(uop(), out);
   };
@@ -123,14 +132,16 @@ Tensor Tensor::Expand(Shape out) const {
 Tensor Tensor::Pad(const std::vector<std::pair<int64_t, int64_t>>& amounts, Number value) const {
   if (!ok()) return *this;
   const auto make = [&]() -> absl::StatusOr<UOpRef> {
-    if (static_cast<int>(amounts.size()) != ndim()) return Bad("Pad", amounts.size(), " pairs for rank ", ndim(), ", expected one an axis");
+    if (static_cast<int>(amounts.size()) != ndim())
+      return Bad("Pad", amounts.size(), " pairs for rank ", ndim(), ", expected one an axis");
     Ints bounds, pad;
     bool cuts = false, grows = false;
     for (int i = 0; i < ndim(); ++i) {
       const auto [lo, hi] = amounts[i];
       const int64_t n = shape()[i], b = std::max<int64_t>(0, -lo), e = n - std::max<int64_t>(0, -hi);
       if (b > e) return Bad("Pad", "{", lo, ",", hi, "} cuts more than the ", n, " elements of axis ", i);
-      if (lo > (int64_t{1} << 40) || hi > (int64_t{1} << 40)) return Bad("Pad", "{", lo, ",", hi, "} at axis ", i, " is too large");
+      if (lo > (int64_t{1} << 40) || hi > (int64_t{1} << 40))
+        return Bad("Pad", "{", lo, ",", hi, "} at axis ", i, " is too large");
       bounds.insert(bounds.end(), {b, e});
       pad.insert(pad.end(), {std::max<int64_t>(0, lo), std::max<int64_t>(0, hi)});
       cuts |= b != 0 || e != n;
@@ -151,12 +162,14 @@ Tensor Tensor::Pad(const std::vector<std::pair<int64_t, int64_t>>& amounts, Numb
 Tensor Tensor::Shrink(const std::vector<std::pair<int64_t, int64_t>>& bounds) const {
   if (!ok()) return *this;
   const auto make = [&]() -> absl::StatusOr<UOpRef> {
-    if (static_cast<int>(bounds.size()) != ndim()) return Bad("Shrink", bounds.size(), " pairs for rank ", ndim(), ", expected one an axis");
+    if (static_cast<int>(bounds.size()) != ndim())
+      return Bad("Shrink", bounds.size(), " pairs for rank ", ndim(), ", expected one an axis");
     Ints flat;
     bool cuts = false;
     for (int i = 0; i < ndim(); ++i) {
       const auto [b, e] = bounds[i];
-      if (b < 0 || e < b || e > shape()[i]) return Bad("Shrink", "[", b, ",", e, ") is not inside axis ", i, " of ", Text(shape()));
+      if (b < 0 || e < b || e > shape()[i])
+        return Bad("Shrink", "[", b, ",", e, ") is not inside axis ", i, " of ", Text(shape()));
       flat.insert(flat.end(), {b, e});
       cuts |= b != 0 || e != shape()[i];
     }
@@ -197,7 +210,8 @@ Tensor Tensor::Index(const std::vector<IndexItem>& items) const {
       } else {
         const Slice& s = std::get<Slice>(item);
         const int64_t n = x->shape()[axis];
-        if (s.step == 0 || s.step == INT64_MIN) return Bad("Index", "slice step ", s.step, " at axis ", axis, ", expected another number");
+        if (s.step == 0 || s.step == INT64_MIN)
+          return Bad("Index", "slice step ", s.step, " at axis ", axis, ", expected another number");
         // Python's rule: bounds count from the end when negative, and are clamped to the axis.
         const bool back = s.step < 0;
         const int64_t low = back ? -1 : 0, high = back ? n - 1 : n;
@@ -274,7 +288,8 @@ Tensor Cat(const std::vector<Tensor>& tensors, int64_t axis) {
     bool fits = s.size() == first.size();
     for (size_t i = 0; fits && i < s.size(); ++i) fits = static_cast<int64_t>(i) == *a || s[i] == first[i];
     if (!fits) {
-      return Tensor(Bad("Cat", "tensor ", k, " has shape ", Text(s), ", expected ", Text(first), " but for axis ", *a));
+      return Tensor(
+          Bad("Cat", "tensor ", k, " has shape ", Text(s), ", expected ", Text(first), " but for axis ", *a));
     }
     total += s[*a];
   }
@@ -304,7 +319,8 @@ Tensor Stack(const std::vector<Tensor>& tensors, int64_t axis) {
   for (const Tensor& t : tensors) {
     if (!t.ok()) return t;
     if (t.shape() != tensors[0].shape()) {
-      return Tensor(Bad("Stack", "shapes ", Text(tensors[0].shape()), " and ", Text(t.shape()), ", expected equal shapes"));
+      return Tensor(Bad("Stack", "shapes ", Text(tensors[0].shape()), " and ", Text(t.shape()),
+                        ", expected equal shapes"));
     }
     wider.push_back(t.Unsqueeze(axis));
   }

@@ -23,13 +23,15 @@ Shape WithoutAxes(const Shape& shape, const std::vector<int64_t>& axes) {
 }
 
 // Reduces in `acc` and answers in `out`.
-Tensor Reduced(const char* name, const Tensor& t, Op op, const std::vector<int64_t>& axes, bool keepdim, DType acc, DType out) {
+Tensor Reduced(const char* name, const Tensor& t, Op op, const std::vector<int64_t>& axes, bool keepdim,
+               DType acc, DType out) {
   const auto make = [&]() -> absl::StatusOr<UOpRef> {
     US_ASSIGN_OR_RETURN(const std::vector<int64_t> a, Axes(name, axes, t.ndim()));
     if (op == Op::kMax || op == Op::kMin) {
       for (const int64_t axis : a) {
         if (t.shape()[axis] == 0) {
-          return Bad(name, "axis ", axis, " of shape ", Text(t.shape()), " has no elements, expected at least one");
+          return Bad(name, "axis ", axis, " of shape ", Text(t.shape()),
+                     " has no elements, expected at least one");
         }
       }
     }
@@ -92,8 +94,11 @@ Tensor Tensor::Argmax(int64_t axis, bool keepdim) const {
   const auto a = tensor_internal::Axis("Argmax", axis, ndim());
   if (!a.ok()) return Tensor(a.status());
   const int64_t n = shape()[*a];
-  if (n == 0) return Tensor(Bad("Argmax", "axis ", *a, " of shape ", Text(shape()), " has no elements, expected at least one"));
-  // The first of the largest: the smallest index where the element is the maximum (or NaN, which the maximum is then).
+  if (n == 0)
+    return Tensor(
+        Bad("Argmax", "axis ", *a, " of shape ", Text(shape()), " has no elements, expected at least one"));
+  // The first of the largest: the smallest index where the element is the maximum (or NaN, which the maximum
+  // is then).
   const Tensor top = Max({*a}, true);
   Tensor hit = Eq(top);
   if (dtype().IsFloat()) hit = hit.BitOr(IsNan());

@@ -39,8 +39,8 @@ absl::StatusOr<Shape> BroadcastShapes(const char* op, const Shape& a, const Shap
   for (size_t i = 0; i < out.size(); ++i) {
     const int64_t da = i < a.size() ? a[a.size() - 1 - i] : 1, db = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (da != db && da != 1 && db != 1) {
-      return Bad(op, "shapes ", Text(a), " and ", Text(b), " do not broadcast: sizes ", da, " and ", db, " at axis -", i + 1,
-                 ", expected equal or 1");
+      return Bad(op, "shapes ", Text(a), " and ", Text(b), " do not broadcast: sizes ", da, " and ", db,
+                 " at axis -", i + 1, ", expected equal or 1");
     }
     out[out.size() - 1 - i] = da == 1 ? db : da;
   }
@@ -60,7 +60,8 @@ absl::StatusOr<std::vector<int64_t>> Axes(const char* op, const std::vector<int6
   }
   for (const int64_t a : axes) {
     US_ASSIGN_OR_RETURN(const int64_t axis, Axis(op, a, rank));
-    if (std::count(out.begin(), out.end(), axis)) return Bad(op, "axis ", a, " appears twice in ", Text(axes));
+    if (std::count(out.begin(), out.end(), axis))
+      return Bad(op, "axis ", a, " appears twice in ", Text(axes));
     out.push_back(axis);
   }
   std::sort(out.begin(), out.end());
@@ -126,7 +127,8 @@ UOpRef UndoMovement(const UOp& node, const UOpRef& g) {
     case Op::kShrink: {
       const auto& bounds = node.arg_as<std::vector<int64_t>>();
       std::vector<int64_t> pad;
-      for (size_t i = 0; i < in.size(); ++i) pad.insert(pad.end(), {bounds[2 * i], in[i] - bounds[2 * i + 1]});
+      for (size_t i = 0; i < in.size(); ++i)
+        pad.insert(pad.end(), {bounds[2 * i], in[i] - bounds[2 * i + 1]});
       return uop::Pad(g, pad);
     }
     case Op::kFlip:
@@ -203,7 +205,8 @@ Tensor tensor_internal::Combine(const char* op, std::initializer_list<const Tens
     grad |= t->requires_grad();
     if (!t->is_placed()) continue;
     if (placed != nullptr && placed->device() != t->device()) {
-      return Tensor(Bad(op, "operands on devices ", placed->device(), " and ", t->device(), ", expected one device (To() moves)"));
+      return Tensor(Bad(op, "operands on devices ", placed->device(), " and ", t->device(),
+                        ", expected one device (To() moves)"));
     }
     placed = t;
   }
@@ -212,7 +215,8 @@ Tensor tensor_internal::Combine(const char* op, std::initializer_list<const Tens
   return Tensor(*std::move(value), from->device(), placed != nullptr, grad);
 }
 
-Tensor::Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad) : state_(std::make_shared<State>()) {
+Tensor::Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad)
+    : state_(std::make_shared<State>()) {
   state_->uop = std::move(uop);
   state_->device = std::move(device);
   state_->placed = placed;
@@ -223,7 +227,8 @@ bool Tensor::is_placed() const { return state_->placed; }
 
 namespace {
 
-// What a node is when looked at through movement ops: the storage behind a view, and whether all of it in order.
+// What a node is when looked at through movement ops: the storage behind a view, and whether all of it in
+// order.
 struct Root {
   const UOp* base;
   bool whole;
@@ -243,8 +248,8 @@ Tensor& Tensor::Assign(const Tensor& value) {
   if (!ok()) return *this;
   if (!value.ok()) return Fail(value.status());
   if (value.shape() != shape() || value.dtype() != dtype()) {
-    return Fail(Bad("Assign", "value of ", value.dtype().Name(), Text(value.shape()), " into ", dtype().Name(), Text(shape()),
-                    ", expected equal dtype and shape"));
+    return Fail(Bad("Assign", "value of ", value.dtype().Name(), Text(value.shape()), " into ",
+                    dtype().Name(), Text(shape()), ", expected equal dtype and shape"));
   }
   if (value.state_->placed && value.device() != device()) {
     return Fail(Bad("Assign", "value on device ", value.device(), " into a tensor on ", device()));
@@ -252,8 +257,9 @@ Tensor& Tensor::Assign(const Tensor& value) {
   const Root root = RootOf(uop().get());
   const bool storage = root.base->op() == Op::kBuffer || root.base->op() == Op::kAssign;
   if (storage && !root.whole) {
-    return Fail(absl::UnimplementedError(
-        "Assign: the target is a partial view of another tensor's storage, expected whole storage (AssignIndex on the owner writes a part)"));
+    return Fail(
+        absl::UnimplementedError("Assign: the target is a partial view of another tensor's storage, expected "
+                                 "whole storage (AssignIndex on the owner writes a part)"));
   }
   // A tensor that has no storage yet simply gets a value of its own.
   state_->uop = storage ? uop::Assign(state_->uop, value.uop()) : uop::Copy(value.uop(), device());
@@ -278,15 +284,19 @@ Tensor& Tensor::AssignView(const Tensor& view, const Tensor& value) {
   if (!value.ok()) return Fail(value.status());
   for (const UOp* u = view.uop().get(); u != uop().get(); u = u->src(0).get()) {
     if (!IsMovement(u->op()) || u->op() == Op::kExpand) {
-      return Fail(Bad("AssignView", OpName(u->op()), " between the tensor and the place to write, expected views of this tensor without Expand"));
+      return Fail(
+          Bad("AssignView", OpName(u->op()),
+              " between the tensor and the place to write, expected views of this tensor without Expand"));
     }
   }
   if (value.dtype() != dtype()) {
-    return Fail(Bad("AssignView", "value of dtype ", value.dtype().Name(), " into ", dtype().Name(), ", expected equal dtypes"));
+    return Fail(Bad("AssignView", "value of dtype ", value.dtype().Name(), " into ", dtype().Name(),
+                    ", expected equal dtypes"));
   }
   const auto shape = tensor_internal::BroadcastShapes("AssignView", view.shape(), value.shape());
   if (!shape.ok() || *shape != view.shape()) {
-    return Fail(Bad("AssignView", "value of shape ", Text(value.shape()), " does not broadcast to the part's shape ", Text(view.shape())));
+    return Fail(Bad("AssignView", "value of shape ", Text(value.shape()),
+                    " does not broadcast to the part's shape ", Text(view.shape())));
   }
   if (value.state_->placed && value.device() != device()) {
     return Fail(Bad("AssignView", "value on device ", value.device(), " into a tensor on ", device()));
@@ -298,7 +308,8 @@ Tensor& Tensor::AssignView(const Tensor& view, const Tensor& value) {
     moved = tensor_internal::UndoMovement(*u, moved);
     mask = tensor_internal::UndoMovement(*u, mask);
   }
-  return Assign(Tensor(uop::Where(mask, moved, uop()), device(), true, requires_grad() || value.requires_grad()));
+  return Assign(
+      Tensor(uop::Where(mask, moved, uop()), device(), true, requires_grad() || value.requires_grad()));
 }
 
 }  // namespace understudy

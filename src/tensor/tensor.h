@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The Tensor API: a handle on a lazily evaluated value. Programs build graphs with it, an Engine realises them; a
-// Tensor never computes anything itself. Semantics are PyTorch's where both have an operation.
+// The Tensor API: a handle on a lazily evaluated value. Programs build graphs with it, an Engine realises
+// them; a Tensor never computes anything itself. Semantics are PyTorch's where both have an operation.
 //
-// Errors do not throw: a function given bad shapes, types or axes returns a tensor whose status() says what was
-// wrong (operation, values, what was expected); every later operation passes the first such error on, and the
-// engine returns it when asked to realise.
+// Errors do not throw: a function given bad shapes, types or axes returns a tensor whose status() says what
+// was wrong (operation, values, what was expected); every later operation passes the first such error on, and
+// the engine returns it when asked to realise.
 //
 //   Tensor x = Tensor::FromData<float>({1, 2, 3, 4}, {2, 2});
 //   Tensor y = (x.Matmul(x) + 1).Relu().Sum({1});
@@ -29,15 +29,20 @@
 
 namespace understudy {
 
-// A number without a type of its own: it takes the type of the tensor it meets (an integer tensor that meets a
-// fraction becomes f32; a bool tensor that meets an integer becomes i64), as a Python number does in PyTorch.
+// A number without a type of its own: it takes the type of the tensor it meets (an integer tensor that meets
+// a fraction becomes f32; a bool tensor that meets an integer becomes i64), as a Python number does in
+// PyTorch.
 class Number {
  public:
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Number(T v)  // NOLINT: implicit by design
-      : kind_(std::is_same_v<T, bool> ? Kind::kBool : std::is_integral_v<T> ? Kind::kInt : Kind::kFloat) {
-    if constexpr (std::is_integral_v<T>) value_ = static_cast<int64_t>(v);
-    else value_ = static_cast<double>(v);
+      : kind_(std::is_same_v<T, bool> ? Kind::kBool
+              : std::is_integral_v<T> ? Kind::kInt
+                                      : Kind::kFloat) {
+    if constexpr (std::is_integral_v<T>)
+      value_ = static_cast<int64_t>(v);
+    else
+      value_ = static_cast<double>(v);
   }
   enum class Kind { kBool, kInt, kFloat };
   Kind kind() const { return kind_; }
@@ -55,7 +60,8 @@ struct TensorOptions {
   std::string device = "CPU";
 };
 
-// One entry of Tensor::Index: an integer (the axis goes), a slice with any step but 0, an ellipsis or a new axis.
+// One entry of Tensor::Index: an integer (the axis goes), a slice with any step but 0, an ellipsis or a new
+// axis.
 struct Slice {
   std::optional<int64_t> start = std::nullopt, stop = std::nullopt;
   int64_t step = 1;
@@ -78,12 +84,14 @@ class Tensor {
   // `uop` is a tensor-level value; `device` is where it is computed when it names no buffer.
   Tensor(UOpRef uop, std::string device);
 
-  // --- Creation -----------------------------------------------------------------------------------------------
-  // Row-major elements; `data.size()` must be the product of `shape`. The tensor owns its storage from the start.
+  // --- Creation
+  // ----------------------------------------------------------------------------------------------- Row-major
+  // elements; `data.size()` must be the product of `shape`. The tensor owns its storage from the start.
   template <class T>
   static Tensor FromData(const std::vector<T>& data, Shape shape, const std::string& device = "CPU");
   // The same from raw bytes of `dtype` as stored (for f16, bf16 and 8-bit floats).
-  static Tensor FromBytes(std::vector<uint8_t> bytes, DType dtype, Shape shape, const std::string& device = "CPU");
+  static Tensor FromBytes(std::vector<uint8_t> bytes, DType dtype, Shape shape,
+                          const std::string& device = "CPU");
   // Declared storage without contents; reading it before it is assigned is refused.
   static Tensor Empty(Shape shape, const TensorOptions& options = {});
   // Virtual constants: no storage.
@@ -95,20 +103,23 @@ class Tensor {
   static Tensor Linspace(Number start, Number stop, int64_t steps, const TensorOptions& options = {});
   static Tensor Eye(int64_t n, std::optional<int64_t> m = std::nullopt, const TensorOptions& options = {});
   // Threefry-2x32 of (seed, element index): the same bits whatever the device. Uniform in [low, high).
-  static Tensor Uniform(Shape shape, uint64_t seed, double low = 0, double high = 1, const TensorOptions& options = {});
-  static Tensor Normal(Shape shape, uint64_t seed, double mean = 0, double stddev = 1, const TensorOptions& options = {});
+  static Tensor Uniform(Shape shape, uint64_t seed, double low = 0, double high = 1,
+                        const TensorOptions& options = {});
+  static Tensor Normal(Shape shape, uint64_t seed, double mean = 0, double stddev = 1,
+                       const TensorOptions& options = {});
 
-  // --- State --------------------------------------------------------------------------------------------------
-  // Copies of a Tensor are the same tensor: realising or assigning one is seen through all.
+  // --- State
+  // -------------------------------------------------------------------------------------------------- Copies
+  // of a Tensor are the same tensor: realising or assigning one is seen through all.
   const absl::Status& status() const;
   bool ok() const { return status().ok(); }
-  const Shape& shape() const;   // {} on an error
-  DType dtype() const;          // kVoid on an error
+  const Shape& shape() const;  // {} on an error
+  DType dtype() const;         // kVoid on an error
   const std::string& device() const;
   bool is_placed() const;  // some storage in its graph fixes the device (false for virtual constants)
   int64_t numel() const;
   int ndim() const { return static_cast<int>(shape().size()); }
-  const UOpRef& uop() const;    // null on an error
+  const UOpRef& uop() const;  // null on an error
   // For the engine: the tensor's value is now held by `uop` (same dtype and shape).
   void Rebind(UOpRef uop);
   bool requires_grad() const;
@@ -116,16 +127,17 @@ class Tensor {
   // The element value when the tensor is a virtual constant (needs no storage to be read).
   std::optional<ConstValue> ConstantValue() const;
 
-  // In place: this tensor's storage takes `value` when realised (shape, dtype and device must be equal). Graphs
-  // built before from this tensor keep its old value; those realised after the write are refused.
+  // In place: this tensor's storage takes `value` when realised (shape, dtype and device must be equal).
+  // Graphs built before from this tensor keep its old value; those realised after the write are refused.
   Tensor& Assign(const Tensor& value);
   // The same for a part of the tensor (ints and slices as in Index).
   Tensor& AssignIndex(const std::vector<IndexItem>& items, const Tensor& value);
-  // The same through `view`, which must be this tensor seen through Reshape, Permute, Flip, Shrink, Index ... (not
-  // Expand, which would write one element several times).
+  // The same through `view`, which must be this tensor seen through Reshape, Permute, Flip, Shrink, Index ...
+  // (not Expand, which would write one element several times).
   Tensor& AssignView(const Tensor& view, const Tensor& value);
 
-  // --- Elementwise, one operand ---------------------------------------------------------------------------------
+  // --- Elementwise, one operand
+  // ---------------------------------------------------------------------------------
   Tensor Neg() const;
   Tensor Abs() const;
   Tensor Sqrt() const;
@@ -150,15 +162,16 @@ class Tensor {
   Tensor BitwiseNot() const;
   Tensor IsNan() const;
 
-  // --- Elementwise, two or three operands (broadcast, promoted) --------------------------------------------------
+  // --- Elementwise, two or three operands (broadcast, promoted)
+  // --------------------------------------------------
   Tensor Add(const Operand& other) const;
   Tensor Sub(const Operand& other) const;
   Tensor Mul(const Operand& other) const;
-  Tensor Div(const Operand& other) const;       // true division: integers give f32
+  Tensor Div(const Operand& other) const;  // true division: integers give f32
   Tensor FloorDiv(const Operand& other) const;
   Tensor TruncDiv(const Operand& other) const;
-  Tensor Mod(const Operand& other) const;       // sign of the divisor
-  Tensor Fmod(const Operand& other) const;      // sign of the dividend
+  Tensor Mod(const Operand& other) const;   // sign of the divisor
+  Tensor Fmod(const Operand& other) const;  // sign of the dividend
   Tensor Maximum(const Operand& other) const;
   Tensor Minimum(const Operand& other) const;
   Tensor Pow(const Operand& exponent) const;
@@ -176,7 +189,8 @@ class Tensor {
   Tensor Clamp(std::optional<Number> low, std::optional<Number> high) const;
   Tensor Lerp(const Tensor& end, const Operand& weight) const;
 
-  // --- Types and places -----------------------------------------------------------------------------------------
+  // --- Types and places
+  // -----------------------------------------------------------------------------------------
   Tensor Cast(DType dtype) const;
   Tensor Bitcast(DType dtype) const;  // equal widths only
   Tensor Contiguous() const;
@@ -185,11 +199,12 @@ class Tensor {
   Tensor Clone() const;                        // storage of its own
   Tensor To(const std::string& device) const;  // owns its destination from the start
 
-  // --- Movement -------------------------------------------------------------------------------------------------
+  // --- Movement
+  // -------------------------------------------------------------------------------------------------
   Tensor Reshape(Shape shape) const;  // one -1 allowed
   Tensor Permute(const std::vector<int64_t>& axes) const;
   Tensor Transpose(int64_t a = -2, int64_t b = -1) const;
-  Tensor Expand(Shape shape) const;   // -1 keeps a dimension; new dimensions on the left
+  Tensor Expand(Shape shape) const;  // -1 keeps a dimension; new dimensions on the left
   // {before, after} of each axis, in axis order; negative amounts cut.
   Tensor Pad(const std::vector<std::pair<int64_t, int64_t>>& amounts, Number value = 0.0) const;
   // {begin, end} of each axis.
@@ -200,8 +215,9 @@ class Tensor {
   Tensor Unsqueeze(int64_t axis) const;
   Tensor Flatten(int64_t start = 0, int64_t end = -1) const;
 
-  // --- Reductions (no axes: all of them) ---------------------------------------------------------------------------
-  // Integers and bool answer in SumResultType; floats accumulate in AccType and answer in their own type.
+  // --- Reductions (no axes: all of them)
+  // --------------------------------------------------------------------------- Integers and bool answer in
+  // SumResultType; floats accumulate in AccType and answer in their own type.
   Tensor Sum(const std::vector<int64_t>& axes = {}, bool keepdim = false) const;
   Tensor Prod(const std::vector<int64_t>& axes = {}, bool keepdim = false) const;
   Tensor Max(const std::vector<int64_t>& axes = {}, bool keepdim = false) const;
@@ -211,7 +227,8 @@ class Tensor {
   // Index of the first largest element along `axis`, i64; NaN counts as largest.
   Tensor Argmax(int64_t axis, bool keepdim = false) const;
 
-  // --- Linear algebra and networks -----------------------------------------------------------------------------------
+  // --- Linear algebra and networks
+  // -----------------------------------------------------------------------------------
   Tensor Matmul(const Tensor& other) const;
   Tensor Softmax(int64_t axis = -1) const;
   Tensor LogSoftmax(int64_t axis = -1) const;
@@ -224,7 +241,9 @@ class Tensor {
   };
   // this: {N, C, H, W}; weight: {O, C / groups, KH, KW}; bias: {O}, optional.
   Tensor Conv2d(const Tensor& weight, const Tensor* bias, const Conv2dOptions& options) const;
-  Tensor Conv2d(const Tensor& weight, const Tensor* bias = nullptr) const { return Conv2d(weight, bias, Conv2dOptions()); }
+  Tensor Conv2d(const Tensor& weight, const Tensor* bias = nullptr) const {
+    return Conv2d(weight, bias, Conv2dOptions());
+  }
   // this: {N, C} logits; target: {N} class indices; the mean over N.
   Tensor CrossEntropy(const Tensor& target) const;
 
@@ -243,7 +262,7 @@ class Operand {
  public:
   Operand(const Tensor& t) : v_(t) {}  // NOLINT: implicit by design
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
-  Operand(T v) : v_(Number(v)) {}  // NOLINT
+  Operand(T v) : v_(Number(v)) {}      // NOLINT
   Operand(const Number& n) : v_(n) {}  // NOLINT
   const Tensor* tensor() const { return std::get_if<Tensor>(&v_); }
   const Number* number() const { return std::get_if<Number>(&v_); }
@@ -263,7 +282,7 @@ Tensor Stack(const std::vector<Tensor>& tensors, int64_t axis = 0);
 // Ties: max, min, Maximum and Minimum split the gradient evenly.
 std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& params);
 
-#define UNDERSTUDY_TENSOR_OPERATOR(op, method)                                                      \
+#define UNDERSTUDY_TENSOR_OPERATOR(op, method) \
   inline Tensor operator op(const Tensor& a, const Operand& b) { return a.method(b); }
 UNDERSTUDY_TENSOR_OPERATOR(+, Add)
 UNDERSTUDY_TENSOR_OPERATOR(-, Sub)
@@ -283,16 +302,23 @@ Tensor operator/(const Number& a, const Tensor& b);
 // The element type of a C++ type.
 template <class T>
 constexpr DType DTypeOf() {
-  if constexpr (std::is_same_v<T, bool>) return dtypes::kBool;
-  else if constexpr (std::is_same_v<T, float>) return dtypes::kFloat32;
-  else if constexpr (std::is_same_v<T, double>) return dtypes::kFloat64;
+  if constexpr (std::is_same_v<T, bool>)
+    return dtypes::kBool;
+  else if constexpr (std::is_same_v<T, float>)
+    return dtypes::kFloat32;
+  else if constexpr (std::is_same_v<T, double>)
+    return dtypes::kFloat64;
   else {
     static_assert(std::is_integral_v<T>, "no element type for this C++ type: use FromBytes");
     constexpr bool s = std::is_signed_v<T>;
-    if constexpr (sizeof(T) == 1) return s ? dtypes::kInt8 : dtypes::kUInt8;
-    else if constexpr (sizeof(T) == 2) return s ? dtypes::kInt16 : dtypes::kUInt16;
-    else if constexpr (sizeof(T) == 4) return s ? dtypes::kInt32 : dtypes::kUInt32;
-    else return s ? dtypes::kInt64 : dtypes::kUInt64;
+    if constexpr (sizeof(T) == 1)
+      return s ? dtypes::kInt8 : dtypes::kUInt8;
+    else if constexpr (sizeof(T) == 2)
+      return s ? dtypes::kInt16 : dtypes::kUInt16;
+    else if constexpr (sizeof(T) == 4)
+      return s ? dtypes::kInt32 : dtypes::kUInt32;
+    else
+      return s ? dtypes::kInt64 : dtypes::kUInt64;
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An engine over REF, CPU and an AMD device on the mock machine, for tests that run the same tensors on each. Every code
-// object that the AMD device compiles is read by LLVM MC too.
+// An engine over REF, CPU and an AMD device on the mock machine, for tests that run the same tensors on each.
+// Every code object that the AMD device compiles is read by LLVM MC too.
 
 #include <memory>
 #include <string>

@@ -17,7 +17,8 @@ Tensor CaseGen::FromValues(const Shape& shape, DType t, const std::function<uint
 }
 
 Tensor CaseGen::AnythingOf(const Shape& shape, DType t) {
-  static const double kSpecial[] = {0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 1e-40, -1e-310, 0.5, 1e30, 65504, 448, 6e-8, 255, -129};
+  static const double kSpecial[] = {0.0,     -0.0, 1,    -1,    INFINITY, -INFINITY, NAN, 1e-40,
+                                    -1e-310, 0.5,  1e30, 65504, 448,      6e-8,      255, -129};
   return FromValues(shape, t, [&] {
     if (t.IsBool()) return static_cast<uint64_t>(Int(0, 1));
     if (Chance(0.4)) return ToBits(t, Canonical(t, ConstValue(static_cast<double>(Int(-40, 40)) / 4)));
@@ -48,13 +49,25 @@ std::vector<DType> TypesOf(Types types) {
   std::vector<DType> out;
   const auto add = [&](const std::vector<DType>& v) { out.insert(out.end(), v.begin(), v.end()); };
   switch (types) {
-    case Types::kOnce: return {kFloat32};
-    case Types::kWideFloats: return wide;
-    case Types::kFloats: add(wide), add(narrow); break;
-    case Types::kInts: add(ints); break;
-    case Types::kIntsAndBool: add(ints), out.push_back(kBool); break;
-    case Types::kNumbers: add(wide), add(ints), add(narrow); break;
-    case Types::kAll: add(wide), add(ints), add(narrow), out.push_back(kBool); break;
+    case Types::kOnce:
+      return {kFloat32};
+    case Types::kWideFloats:
+      return wide;
+    case Types::kFloats:
+      add(wide), add(narrow);
+      break;
+    case Types::kInts:
+      add(ints);
+      break;
+    case Types::kIntsAndBool:
+      add(ints), out.push_back(kBool);
+      break;
+    case Types::kNumbers:
+      add(wide), add(ints), add(narrow);
+      break;
+    case Types::kAll:
+      add(wide), add(ints), add(narrow), out.push_back(kBool);
+      break;
   }
   return out;
 }
@@ -122,14 +135,19 @@ const std::vector<OpCase>& UnaryCases() {
       One("logical_not", Types::kAll, kExact, &Tensor::LogicalNot),
       One("bitwise_not", Types::kIntsAndBool, kExact, &Tensor::BitwiseNot),
       One("isnan", Types::kAll, kExact, &Tensor::IsNan),
-      {"cast", Types::kAll, kExact, [](CaseGen& g) {
+      {"cast", Types::kAll, kExact,
+       [](CaseGen& g) {
          const std::vector<DType> all = TypesOf(Types::kAll);
          const Tensor x = g.Anything({24});
          return x.Cast(all[g.Int(0, static_cast<int64_t>(all.size()) - 1)]);
        }},
-      {"bitcast", Types::kNumbers, kExact, [](CaseGen& g) {
+      {"bitcast", Types::kNumbers, kExact,
+       [](CaseGen& g) {
          const int width = g.dtype.BitWidth();
-         const DType to = width == 8 ? dtypes::kInt8 : width == 16 ? dtypes::kUInt16 : width == 32 ? dtypes::kInt32 : dtypes::kUInt64;
+         const DType to = width == 8    ? dtypes::kInt8
+                          : width == 16 ? dtypes::kUInt16
+                          : width == 32 ? dtypes::kInt32
+                                        : dtypes::kUInt64;
          return g.Anything(g.AnyShape()).Bitcast(to);
        }},
       {"clamp", Types::kNumbers, kExact, [](CaseGen& g) { return g.Anything(g.AnyShape()).Clamp(1, 3); }},
@@ -147,7 +165,8 @@ const std::vector<OpCase>& BinaryCases() {
       Two("trunc_div", Types::kNumbers, kExact, &Tensor::TruncDiv),
       Two("mod", Types::kInts, kExact, &Tensor::Mod),
       Two("fmod", Types::kInts, kExact, &Tensor::Fmod),
-      {"float_remainders", Types::kWideFloats, kExact, [](CaseGen& g) {
+      {"float_remainders", Types::kWideFloats, kExact,
+       [](CaseGen& g) {
          const Tensor a = g.Small({3, 8}), b = g.Small({8});
          return Stack({a.Fmod(b), a.Mod(b), a.FloorDiv(b)});
        }},
@@ -164,14 +183,17 @@ const std::vector<OpCase>& BinaryCases() {
       Two("bit_xor", Types::kIntsAndBool, kExact, &Tensor::BitXor),
       Two("shl", Types::kInts, kExact, &Tensor::Shl),
       Two("shr", Types::kInts, kExact, &Tensor::Shr),
-      {"where", Types::kAll, kExact, [](CaseGen& g) {
+      {"where", Types::kAll, kExact,
+       [](CaseGen& g) {
          const Shape s = g.AnyShape();
          return Where(g.AnythingOf(g.Narrower(s), dtypes::kBool), g.Anything(s), g.Anything(g.Narrower(s)));
        }},
-      {"lerp", Types::kWideFloats, kExact, [](CaseGen& g) { return g.Small({9}).Lerp(g.Small({9}), g.Within({9}, 0, 1)); }},
+      {"lerp", Types::kWideFloats, kExact,
+       [](CaseGen& g) { return g.Small({9}).Lerp(g.Small({9}), g.Within({9}, 0, 1)); }},
       {"pow_constant", Types::kWideFloats, kExact, [](CaseGen& g) { return g.Small({9}).Pow(g.Int(0, 5)); }},
       {"pow", Types::kOnce, Ulp(2), [](CaseGen& g) { return g.Anything({16}).Pow(g.Small({16})); }},
-      {"promotion", Types::kAll, kExact, [](CaseGen& g) {
+      {"promotion", Types::kAll, kExact,
+       [](CaseGen& g) {
          const std::vector<DType> all = TypesOf(Types::kAll);
          return g.Small({9}) + g.SmallOf({9}, all[g.Int(0, static_cast<int64_t>(all.size()) - 1)]);
        }},
@@ -181,27 +203,40 @@ const std::vector<OpCase>& BinaryCases() {
 
 const std::vector<OpCase>& MovementCases() {
   static const std::vector<OpCase> table = {
-      {"reshape", Types::kAll, kExact, [](CaseGen& g) { return g.Anything({4, 6}).Reshape({3, -1}).Transpose().Reshape({2, 12}).Contiguous(); }},
-      {"permute", Types::kAll, kExact, [](CaseGen& g) { return g.Anything(g.AnyShape(3, 3)).Permute({2, 0, 1}); }},
-      {"expand", Types::kAll, kExact, [](CaseGen& g) { return g.Anything({g.Size(), 1}).Expand({3, -1, 4}); }},
+      {"reshape", Types::kAll, kExact,
+       [](CaseGen& g) {
+         return g.Anything({4, 6}).Reshape({3, -1}).Transpose().Reshape({2, 12}).Contiguous();
+       }},
+      {"permute", Types::kAll, kExact,
+       [](CaseGen& g) { return g.Anything(g.AnyShape(3, 3)).Permute({2, 0, 1}); }},
+      {"expand", Types::kAll, kExact,
+       [](CaseGen& g) { return g.Anything({g.Size(), 1}).Expand({3, -1, 4}); }},
       {"pad", Types::kAll, kExact, [](CaseGen& g) { return g.Anything({3, 5}).Pad({{1, 2}, {0, 3}}, 1); }},
-      {"pad_of_arithmetic", Types::kFloats, kExact, [](CaseGen& g) { return (1.0 / g.Small({3, 5})).Pad({{1, 2}, {-1, 3}}).Neg(); }},
+      {"pad_of_arithmetic", Types::kFloats, kExact,
+       [](CaseGen& g) { return (1.0 / g.Small({3, 5})).Pad({{1, 2}, {-1, 3}}).Neg(); }},
       {"shrink", Types::kAll, kExact, [](CaseGen& g) { return g.Anything({5, 7}).Shrink({{1, 4}, {2, 7}}); }},
       {"flip", Types::kAll, kExact, [](CaseGen& g) { return g.Anything({3, 5}).Flip({0, 1}); }},
-      {"slice", Types::kAll, kExact, [](CaseGen& g) {
+      {"slice", Types::kAll, kExact,
+       [](CaseGen& g) {
          const int64_t step = g.Int(1, 3) * (g.Chance(0.5) ? 1 : -1);
-         return g.Anything({9, 4}).Index({Slice{std::nullopt, std::nullopt, step}, Slice{3, std::nullopt, -2}});
+         return g.Anything({9, 4}).Index(
+             {Slice{std::nullopt, std::nullopt, step}, Slice{3, std::nullopt, -2}});
        }},
-      {"index", Types::kAll, kExact, [](CaseGen& g) { return g.Anything({3, 4, 5}).Index({-1, Ellipsis{}, NewAxis{}, 2}); }},
-      {"cat", Types::kAll, kExact, [](CaseGen& g) { return Cat({g.Anything({2, 3}), g.Anything({1, 3}), g.Anything({4, 3})}); }},
+      {"index", Types::kAll, kExact,
+       [](CaseGen& g) { return g.Anything({3, 4, 5}).Index({-1, Ellipsis{}, NewAxis{}, 2}); }},
+      {"cat", Types::kAll, kExact,
+       [](CaseGen& g) { return Cat({g.Anything({2, 3}), g.Anything({1, 3}), g.Anything({4, 3})}); }},
       {"stack", Types::kAll, kExact, [](CaseGen& g) { return Stack({g.Anything({5}), g.Anything({5})}, 1); }},
-      {"squeeze_flatten", Types::kOnce, kExact, [](CaseGen& g) { return (g.Anything({3, 1, 4}).Squeeze(1).Unsqueeze(0).Flatten() + 1.0); }},
-      {"assign_part", Types::kAll, kExact, [](CaseGen& g) {
+      {"squeeze_flatten", Types::kOnce, kExact,
+       [](CaseGen& g) { return (g.Anything({3, 1, 4}).Squeeze(1).Unsqueeze(0).Flatten() + 1.0); }},
+      {"assign_part", Types::kAll, kExact,
+       [](CaseGen& g) {
          Tensor x = g.Anything({4, 5});
          x.AssignIndex({Slice{1, 4, 2}, Slice{std::nullopt, std::nullopt, -2}}, g.Anything({2, 3}));
          return x;
        }},
-      {"assign_flipped_self", Types::kAll, kExact, [](CaseGen& g) {
+      {"assign_flipped_self", Types::kAll, kExact,
+       [](CaseGen& g) {
          Tensor x = g.Anything({7});
          x.Assign(x.Flip({0}));
          return x;
@@ -213,17 +248,23 @@ const std::vector<OpCase>& MovementCases() {
 const std::vector<OpCase>& ReductionCases() {
   using Axes = std::vector<int64_t>;
   static const std::vector<OpCase> table = {
-      ReduceCase("sum", Types::kAll, kExact, false, [](const Tensor& x, const Axes& a, bool k) { return x.Sum(a, k); }),
-      ReduceCase("prod", Types::kIntsAndBool, kExact, false, [](const Tensor& x, const Axes& a, bool k) { return x.Prod(a, k); }),
+      ReduceCase("sum", Types::kAll, kExact, false,
+                 [](const Tensor& x, const Axes& a, bool k) { return x.Sum(a, k); }),
+      ReduceCase("prod", Types::kIntsAndBool, kExact, false,
+                 [](const Tensor& x, const Axes& a, bool k) { return x.Prod(a, k); }),
       {"prod_float", Types::kFloats, kExact, [](CaseGen& g) { return g.Small({5, 4}).Prod({1}); }},
-      ReduceCase("max", Types::kAll, kExact, true, [](const Tensor& x, const Axes& a, bool k) { return x.Max(a, k); }),
-      ReduceCase("min", Types::kAll, kExact, true, [](const Tensor& x, const Axes& a, bool k) { return x.Min(a, k); }),
-      ReduceCase("mean", Types::kFloats, kExact, false, [](const Tensor& x, const Axes& a, bool k) { return x.Mean(a, k); }),
+      ReduceCase("max", Types::kAll, kExact, true,
+                 [](const Tensor& x, const Axes& a, bool k) { return x.Max(a, k); }),
+      ReduceCase("min", Types::kAll, kExact, true,
+                 [](const Tensor& x, const Axes& a, bool k) { return x.Min(a, k); }),
+      ReduceCase("mean", Types::kFloats, kExact, false,
+                 [](const Tensor& x, const Axes& a, bool k) { return x.Mean(a, k); }),
       {"var", Types::kFloats, Absolute(16), [](CaseGen& g) { return g.Small({4, 6}).Var({1}); }},
       {"argmax", Types::kAll, kExact, [](CaseGen& g) { return g.Anything({3, 9}).Argmax(1); }},
       {"sum_of_one_row", Types::kNumbers, kExact, [](CaseGen& g) { return g.Small({100}).Sum(); }},
       {"sum_anything", Types::kInts, kExact, [](CaseGen& g) { return g.Anything({3, 40}).Sum({1}); }},
-      {"sum_over_padding", Types::kFloats, kExact, [](CaseGen& g) { return (g.Small({5, 5}).Pad({{1, 1}, {2, 0}}) * 2.0).Sum({0}); }},
+      {"sum_over_padding", Types::kFloats, kExact,
+       [](CaseGen& g) { return (g.Small({5, 5}).Pad({{1, 1}, {2, 0}}) * 2.0).Sum({0}); }},
       {"empty_sum", Types::kNumbers, kExact, [](CaseGen& g) { return g.Small({3, 0}).Sum({1}) + 1; }},
   };
   return table;
@@ -231,20 +272,28 @@ const std::vector<OpCase>& ReductionCases() {
 
 const std::vector<OpCase>& NetworkCases() {
   static const std::vector<OpCase> table = {
-      {"matmul", Types::kAll, kExact, [](CaseGen& g) {
+      {"matmul", Types::kAll, kExact,
+       [](CaseGen& g) {
          const int64_t k = g.Size();
          return g.Small({g.Size(), k}).Matmul(g.Small({k, g.Size()}));
        }},
-      {"matmul_batched", Types::kWideFloats, kExact, [](CaseGen& g) { return g.Small({2, 1, 3, 4}).Matmul(g.Small({3, 4, 5})); }},
-      {"matmul_vector", Types::kWideFloats, kExact, [](CaseGen& g) { return g.Small({5}).Matmul(g.Small({5, 3})); }},
-      {"matmul_larger", Types::kOnce, kExact, [](CaseGen& g) { return g.Small({17, 33}).Matmul(g.Small({33, 20})); }},
-      {"softmax", Types::kFloats, Absolute(32), [](CaseGen& g) { return g.Within({3, 7}, -10, 10).Softmax(); }},
-      {"log_softmax", Types::kFloats, Absolute(32), [](CaseGen& g) { return g.Within({3, 7}, -10, 10).LogSoftmax(0); }},
-      {"layer_norm", Types::kFloats, Absolute(64), [](CaseGen& g) {
+      {"matmul_batched", Types::kWideFloats, kExact,
+       [](CaseGen& g) { return g.Small({2, 1, 3, 4}).Matmul(g.Small({3, 4, 5})); }},
+      {"matmul_vector", Types::kWideFloats, kExact,
+       [](CaseGen& g) { return g.Small({5}).Matmul(g.Small({5, 3})); }},
+      {"matmul_larger", Types::kOnce, kExact,
+       [](CaseGen& g) { return g.Small({17, 33}).Matmul(g.Small({33, 20})); }},
+      {"softmax", Types::kFloats, Absolute(32),
+       [](CaseGen& g) { return g.Within({3, 7}, -10, 10).Softmax(); }},
+      {"log_softmax", Types::kFloats, Absolute(32),
+       [](CaseGen& g) { return g.Within({3, 7}, -10, 10).LogSoftmax(0); }},
+      {"layer_norm", Types::kFloats, Absolute(64),
+       [](CaseGen& g) {
          const Tensor w = g.Within({8}, -1, 1), b = g.Within({8}, -1, 1);
          return g.Within({3, 8}, -4, 4).LayerNorm(1, &w, &b);
        }},
-      {"conv2d", Types::kAll, kExact, [](CaseGen& g) {
+      {"conv2d", Types::kAll, kExact,
+       [](CaseGen& g) {
          Tensor::Conv2dOptions o;
          o.groups = 2;
          o.stride = {g.Int(1, 2), g.Int(1, 2)};
@@ -252,16 +301,21 @@ const std::vector<OpCase>& NetworkCases() {
          o.padding = {g.Int(0, 1), g.Int(0, 2)};
          return g.Small({2, 4, 6, 5}).Conv2d(g.Small({4, 2, 3, 2}), nullptr, o);
        }},
-      {"cross_entropy", Types::kWideFloats, Absolute(32), [](CaseGen& g) {
+      {"cross_entropy", Types::kWideFloats, Absolute(32),
+       [](CaseGen& g) {
          return g.Within({4, 5}, -3, 3).CrossEntropy(Tensor::FromData<int32_t>({0, 4, 2, 2}, {4}, g.device));
        }},
-      {"gradient_of_network", Types::kOnce, Absolute(64), [](CaseGen& g) {
+      {"gradient_of_network", Types::kOnce, Absolute(64),
+       [](CaseGen& g) {
          const Tensor x = g.Within({6, 5}, -1, 1), w = g.Within({5, 7}, -1, 1), b = g.Within({7}, -1, 1);
-         const Tensor loss = (x.Matmul(w) + b).Relu().CrossEntropy(Tensor::FromData<int32_t>({0, 6, 2, 2, 1, 5}, {6}, g.device));
+         const Tensor loss = (x.Matmul(w) + b)
+                                 .Relu()
+                                 .CrossEntropy(Tensor::FromData<int32_t>({0, 6, 2, 2, 1, 5}, {6}, g.device));
          const std::vector<Tensor> d = Gradients(loss, {w, b});
          return d[0] + d[1];
        }},
-      {"gradient_of_conv2d", Types::kOnce, kExact, [](CaseGen& g) {
+      {"gradient_of_conv2d", Types::kOnce, kExact,
+       [](CaseGen& g) {
          const Tensor x = g.Small({1, 2, 6, 6}), w = g.Small({3, 2, 3, 3});
          Tensor::Conv2dOptions o;
          o.padding = {1, 1};
@@ -270,7 +324,8 @@ const std::vector<OpCase>& NetworkCases() {
          const std::vector<Tensor> d = Gradients((y * g.Small(y.shape())).Sum(), {x, w});
          return Cat({d[0].Flatten(), d[1].Flatten()});
        }},
-      {"gradient_of_layer_norm", Types::kOnce, Absolute(128), [](CaseGen& g) {
+      {"gradient_of_layer_norm", Types::kOnce, Absolute(128),
+       [](CaseGen& g) {
          const Tensor x = g.Within({3, 8}, -2, 2), w = g.Within({8}, -1, 1), b = g.Within({8}, -1, 1);
          return Gradients((x.LayerNorm(1, &w, &b) * g.Within({3, 8}, -1, 1)).Sum(), {x})[0];
        }},

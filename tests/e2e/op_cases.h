@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The table of Tensor operations that the differential tests run: how to make a random case of each, the element types
-// that it takes, and how far a device may be from REF. Each test binary runs a part of the table.
+// The table of Tensor operations that the differential tests run: how to make a random case of each, the
+// element types that it takes, and how far a device may be from REF. Each test binary runs a part of the
+// table.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +17,8 @@ namespace understudy {
 // Random inputs on one device. A copy started from the same seed makes the same case on another device.
 class CaseGen {
  public:
-  CaseGen(uint64_t seed, DType dtype, std::string device) : dtype(dtype), device(std::move(device)), rng_(seed) {}
+  CaseGen(uint64_t seed, DType dtype, std::string device)
+      : dtype(dtype), device(std::move(device)), rng_(seed) {}
 
   int64_t Int(int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(rng_); }
   bool Chance(double p) { return std::uniform_real_distribution<double>(0, 1)(rng_) < p; }
@@ -38,7 +40,8 @@ class CaseGen {
     return s;
   }
 
-  // Any values of the type: for floats also zeros of both signs, infinities, NaN, denormals and the largest values.
+  // Any values of the type: for floats also zeros of both signs, infinities, NaN, denormals and the largest
+  // values.
   Tensor Anything(const Shape& shape) { return AnythingOf(shape, dtype); }
   Tensor AnythingOf(const Shape& shape, DType t);
   // Small whole numbers and halves: sums and products of a few are exact in f32.
@@ -54,12 +57,21 @@ class CaseGen {
   std::mt19937_64 rng_;
 };
 
-enum class Types { kAll, kNumbers, kFloats, kInts, kIntsAndBool, kWideFloats /* f16 and wider */, kOnce /* f32 */ };
+enum class Types {
+  kAll,
+  kNumbers,
+  kFloats,
+  kInts,
+  kIntsAndBool,
+  kWideFloats /* f16 and wider */,
+  kOnce /* f32 */
+};
 
 // How far a result may be from REF's.
 struct Tolerance {
   enum class Kind { kExact, kUlp, kAbsolute } kind = Kind::kExact;
-  // kUlp: units in the last place of the result type. kAbsolute: |a - b| <= amount * epsilon(type) * max(1, |b|).
+  // kUlp: units in the last place of the result type. kAbsolute: |a - b| <= amount * epsilon(type) * max(1,
+  // |b|).
   double amount = 0;
 };
 inline constexpr Tolerance kExact{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differential: every Tensor operation, every element type that it takes, random shapes: CPU and the mock AMD device
-// against REF. Bit for bit where arithmetic is exact or correctly rounded, within the case's bound elsewhere.
+// Differential: every Tensor operation, every element type that it takes, random shapes: CPU and the mock AMD
+// device against REF. Bit for bit where arithmetic is exact or correctly rounded, within the case's bound
+// elsewhere.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -30,7 +31,8 @@ struct Differ {
   std::string first;  // of those beyond the bound
 };
 
-Differ Compare(const std::vector<uint8_t>& got, const std::vector<uint8_t>& want, DType t, Tolerance tolerance) {
+Differ Compare(const std::vector<uint8_t>& got, const std::vector<uint8_t>& want, DType t,
+               Tolerance tolerance) {
   Differ d;
   const int width = t.ScalarBytes();
   for (size_t i = 0; i * width < want.size(); ++i) {
@@ -67,19 +69,23 @@ class Runner {
       double worst = 0;
       for (const DType t : TypesOf(c.types)) {
         const int repeats = t == dtypes::kFloat32 || t == dtypes::kInt32 ? 3 : 1;
-        for (int r = 0; r < repeats; ++r) worst = std::max(worst, One(c, t, 1000003 * (r + 1) + static_cast<int>(t.scalar)));
+        for (int r = 0; r < repeats; ++r)
+          worst = std::max(worst, One(c, t, 1000003 * (r + 1) + static_cast<int>(t.scalar)));
       }
-      if (c.tolerance.kind != Tolerance::Kind::kExact) std::cout << c.name << ": largest difference " << worst << " of " << c.tolerance.amount << "\n";
+      if (c.tolerance.kind != Tolerance::Kind::kExact)
+        std::cout << c.name << ": largest difference " << worst << " of " << c.tolerance.amount << "\n";
     }
     std::cout << cases_ << " cases on each device\n";
     const McCheckedDevice& mc = bench_.mc_checked();
-    std::cout << mc.code_objects() << " code objects, " << mc.instructions() << " instructions compared with LLVM MC\n";
+    std::cout << mc.code_objects() << " code objects, " << mc.instructions()
+              << " instructions compared with LLVM MC\n";
     EXPECT_GT(mc.instructions(), 0);
     for (const std::string& d : mc.differences()) ADD_FAILURE() << "LLVM MC: " << d;
   }
 
  private:
-  absl::StatusOr<std::vector<uint8_t>> On(const std::string& device, const OpCase& c, DType t, uint64_t seed, DType* type) {
+  absl::StatusOr<std::vector<uint8_t>> On(const std::string& device, const OpCase& c, DType t, uint64_t seed,
+                                          DType* type) {
     CaseGen g(seed, t, device);
     Tensor result = c.make(g);
     *type = result.dtype();
@@ -103,12 +109,14 @@ class Runner {
         continue;
       }
       if (got->size() != want->size()) {
-        ADD_FAILURE() << where << " on " << device << ": " << got->size() << " bytes, REF has " << want->size();
+        ADD_FAILURE() << where << " on " << device << ": " << got->size() << " bytes, REF has "
+                      << want->size();
         continue;
       }
       const Differ d = Compare(*got, *want, type, c.tolerance);
       worst = std::max(worst, d.worst);
-      if (!d.first.empty()) ADD_FAILURE() << where << " -> " << type.Name() << " on " << device << ": " << d.first;
+      if (!d.first.empty())
+        ADD_FAILURE() << where << " -> " << type.Name() << " on " << device << ": " << d.first;
     }
     return worst;
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of index arithmetic and of the memory plan on random inputs: the simplified index equals plain integer
-// arithmetic at every point, bounds hold, and no two live buffers overlap.
+// Properties of index arithmetic and of the memory plan on random inputs: the simplified index equals plain
+// integer arithmetic at every point, bounds hold, and no two live buffers overlap.
+#include "src/schedule/index_expr.h"
+
 #include "gtest/gtest.h"
 #include "rapidcheck.h"
 #include "rapidcheck/gtest.h"
-#include "src/schedule/index_expr.h"
-#include "src/schedule/memory_plan.h"
 #include "src/base/status.h"
+#include "src/schedule/memory_plan.h"
 #include "src/uop/build.h"
 #include "src/uop/print.h"
 
@@ -18,24 +19,33 @@ int64_t FloorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0
 // Plain evaluation of an index or condition at given values of ranges 0, 1, 2.
 int64_t Eval(const UOpRef& x, const int64_t* at) {
   switch (x->op()) {
-    case Op::kConst: return x->const_int();
-    case Op::kRange: return at[x->arg_as<RangeArg>().id];
-    case Op::kAdd: return Eval(x->src(0), at) + Eval(x->src(1), at);
-    case Op::kMul: return Eval(x->src(0), at) * Eval(x->src(1), at);
-    case Op::kFloorDiv: return FloorDivide(Eval(x->src(0), at), Eval(x->src(1), at));
+    case Op::kConst:
+      return x->const_int();
+    case Op::kRange:
+      return at[x->arg_as<RangeArg>().id];
+    case Op::kAdd:
+      return Eval(x->src(0), at) + Eval(x->src(1), at);
+    case Op::kMul:
+      return Eval(x->src(0), at) * Eval(x->src(1), at);
+    case Op::kFloorDiv:
+      return FloorDivide(Eval(x->src(0), at), Eval(x->src(1), at));
     case Op::kFloorMod: {
       const int64_t a = Eval(x->src(0), at), b = Eval(x->src(1), at);
       return a - b * FloorDivide(a, b);
     }
-    case Op::kCmpLt: return Eval(x->src(0), at) < Eval(x->src(1), at);
-    case Op::kAnd: return Eval(x->src(0), at) & Eval(x->src(1), at);
-    default: US_CHECK(false) << OpName(x->op());
+    case Op::kCmpLt:
+      return Eval(x->src(0), at) < Eval(x->src(1), at);
+    case Op::kAnd:
+      return Eval(x->src(0), at) & Eval(x->src(1), at);
+    default:
+      US_CHECK(false) << OpName(x->op());
   }
   return 0;
 }
 
 RC_GTEST_PROP(IndexExpr, EqualsPlainArithmeticEverywhere, ()) {
-  const int64_t ends[3] = {*rc::gen::inRange<int64_t>(1, 6), *rc::gen::inRange<int64_t>(1, 6), *rc::gen::inRange<int64_t>(1, 6)};
+  const int64_t ends[3] = {*rc::gen::inRange<int64_t>(1, 6), *rc::gen::inRange<int64_t>(1, 6),
+                           *rc::gen::inRange<int64_t>(1, 6)};
   UOpRef ranges[3];
   for (int i = 0; i < 3; ++i) ranges[i] = ends[i] == 1 ? uop::IndexConst(0) : uop::Range(ends[i], i);
   const int64_t points = ends[0] * ends[1] * ends[2];
@@ -86,7 +96,8 @@ TEST(IndexExpr, ViewsOfViewsCollapse) {
   const UOpRef k = uop::Range(12, 2);
   EXPECT_EQ(index::Sum(index::Scale(index::Quotient(k, 4), 4), index::Remainder(k, 4)), k);
   // Windows of a repeated axis: (j * (n + d) + i * s) mod n is j d + i s.
-  EXPECT_EQ(index::Remainder(index::Sum(index::Scale(i, 10), index::Scale(j, 2)), 9), index::Sum(i, index::Scale(j, 2)));
+  EXPECT_EQ(index::Remainder(index::Sum(index::Scale(i, 10), index::Scale(j, 2)), 9),
+            index::Sum(i, index::Scale(j, 2)));
   // Reversed: (11 - flat) // 4 is 2 - i.
   const UOpRef back = index::Sum(uop::IndexConst(11), index::Scale(flat, -1));
   EXPECT_EQ(index::Quotient(back, 4), index::Sum(uop::IndexConst(2), index::Scale(i, -1)));
@@ -105,7 +116,8 @@ RC_GTEST_PROP(MemoryPlan, NoTwoLiveBuffersOverlap, ()) {
     sum += (lives[a].bytes + 255) / 256 * 256;
     for (size_t b = 0; b < a; ++b) {
       const bool together = lives[a].first <= lives[b].last && lives[b].first <= lives[a].last;
-      const bool apart = plan.offsets[a] + lives[a].bytes <= plan.offsets[b] || plan.offsets[b] + lives[b].bytes <= plan.offsets[a];
+      const bool apart = plan.offsets[a] + lives[a].bytes <= plan.offsets[b] ||
+                         plan.offsets[b] + lives[b].bytes <= plan.offsets[a];
       RC_ASSERT(!together || apart);
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Realises tensors for tests with nothing but REF and host memory: makes the call, runs its schedule item by item,
-// commits. Every device name is served by the same oracle. Temporaries live in one arena at their planned offsets,
-// filled with rubbish first, so that a wrong lifetime shows as a wrong value.
+// Realises tensors for tests with nothing but REF and host memory: makes the call, runs its schedule item by
+// item, commits. Every device name is served by the same oracle. Temporaries live in one arena at their
+// planned offsets, filled with rubbish first, so that a wrong lifetime shows as a wrong value.
 
 #include <cstring>
 #include <map>
@@ -51,7 +51,9 @@ class MiniEngine {
   absl::StatusOr<std::vector<double>> Values(const Tensor& t) {
     US_ASSIGN_OR_RETURN(const std::vector<ConstValue> raw, Raw(t));
     std::vector<double> out;
-    for (const ConstValue& v : raw) out.push_back(std::holds_alternative<double>(v) ? std::get<double>(v) : static_cast<double>(std::get<int64_t>(v)));
+    for (const ConstValue& v : raw)
+      out.push_back(std::holds_alternative<double>(v) ? std::get<double>(v)
+                                                      : static_cast<double>(std::get<int64_t>(v)));
     return out;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs of shared values, views, reductions, wrappers and assignments: whatever is fused, stored, recomputed
-// or written in place, every output equals the same graph evaluated node by node on plain arrays. Integers, so that
-// equality is exact. A failure prints the seed, the program and the schedule.
+// Random graphs of shared values, views, reductions, wrappers and assignments: whatever is fused, stored,
+// recomputed or written in place, every output equals the same graph evaluated node by node on plain arrays.
+// Integers, so that equality is exact. A failure prints the seed, the program and the schedule.
 #include <random>
 #include <sstream>
 
@@ -31,7 +31,10 @@ class Program {
   int64_t Int(int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(rng_); }
   bool Chance(double p) { return std::uniform_real_distribution<double>(0, 1)(rng_) < p; }
   // Later values more often, so that graphs get deep.
-  Value& Any() { return values[std::max(Int(0, static_cast<int64_t>(values.size()) - 1), Int(0, static_cast<int64_t>(values.size()) - 1))]; }
+  Value& Any() {
+    return values[std::max(Int(0, static_cast<int64_t>(values.size()) - 1),
+                           Int(0, static_cast<int64_t>(values.size()) - 1))];
+  }
 
   void AddLeaf() {
     static const Dims kShapes[] = {{4, 3}, {3}, {4, 1}, {2, 6}, {1}, {3, 4}, {2, 2, 3}};
@@ -48,7 +51,10 @@ class Program {
     Value out;
     const int64_t kind = Int(0, 14);
     switch (kind) {
-      case 0: case 1: case 2: case 3: {
+      case 0:
+      case 1:
+      case 2:
+      case 3: {
         Value y;
         bool fits = false;
         for (int tries = 0; tries < 8 && !fits; ++tries) {
@@ -61,12 +67,22 @@ class Program {
         }
         if (!fits) return;
         if (kind == 0) out = {x.t + y.t, nd::Zip(x.a, y.a, [](double p, double q) { return Wrap(p + q); })};
-        if (kind == 1) out = {x.t * y.t, nd::Zip(x.a, y.a, [](double p, double q) { return Wrap(static_cast<double>(static_cast<int64_t>(static_cast<uint64_t>(static_cast<int64_t>(p)) * static_cast<uint64_t>(static_cast<int64_t>(q)) & 0xffffffff)));})};
-        if (kind == 2) out = {x.t.Maximum(y.t), nd::Zip(x.a, y.a, [](double p, double q) { return std::max(p, q); })};
-        if (kind == 3) out = {Where(x.t.Lt(y.t), x.t, y.t - 1), nd::Zip(x.a, y.a, [](double p, double q) { return p < q ? p : Wrap(q - 1); })};
+        if (kind == 1)
+          out = {x.t * y.t, nd::Zip(x.a, y.a, [](double p, double q) {
+                   return Wrap(static_cast<double>(
+                       static_cast<int64_t>(static_cast<uint64_t>(static_cast<int64_t>(p)) *
+                                                static_cast<uint64_t>(static_cast<int64_t>(q)) &
+                                            0xffffffff)));
+                 })};
+        if (kind == 2)
+          out = {x.t.Maximum(y.t), nd::Zip(x.a, y.a, [](double p, double q) { return std::max(p, q); })};
+        if (kind == 3)
+          out = {Where(x.t.Lt(y.t), x.t, y.t - 1),
+                 nd::Zip(x.a, y.a, [](double p, double q) { return p < q ? p : Wrap(q - 1); })};
         break;
       }
-      case 4: case 5: {
+      case 4:
+      case 5: {
         if (rank == 0) return;
         std::vector<bool> marked(rank);
         std::vector<int64_t> axes;
@@ -74,9 +90,14 @@ class Program {
           if (Chance(0.5)) marked[i] = true, axes.push_back(static_cast<int64_t>(i));
         }
         if (axes.empty()) marked[0] = true, axes = {0};
-        if (kind == 4) out = {x.t.Sum(axes, true).Cast(dtypes::kInt32), nd::Reduce(x.a, marked, 0, [](double p, double q) { return Wrap(p + q); })};
-        else if (nd::Count(x.a.shape) == 0) return;
-        else out = {x.t.Max(axes, true), nd::Reduce(x.a, marked, -3e9, [](double p, double q) { return std::max(p, q); })};
+        if (kind == 4)
+          out = {x.t.Sum(axes, true).Cast(dtypes::kInt32),
+                 nd::Reduce(x.a, marked, 0, [](double p, double q) { return Wrap(p + q); })};
+        else if (nd::Count(x.a.shape) == 0)
+          return;
+        else
+          out = {x.t.Max(axes, true),
+                 nd::Reduce(x.a, marked, -3e9, [](double p, double q) { return std::max(p, q); })};
         break;
       }
       case 6: {
@@ -137,8 +158,12 @@ class Program {
         out.a.shape = s;
         break;
       }
-      case 12: out = {x.t.Contiguous(), x.a}; break;
-      case 13: out = {Chance(0.5) ? x.t.Detach() : x.t.Clone(), x.a}; break;
+      case 12:
+        out = {x.t.Contiguous(), x.a};
+        break;
+      case 13:
+        out = {Chance(0.5) ? x.t.Detach() : x.t.Clone(), x.a};
+        break;
       default: {  // write a value over a leaf's storage: users built before keep the old one
         Value& leaf = values[leaves[Int(0, static_cast<int64_t>(leaves.size()) - 1)]];
         std::vector<size_t> same;
@@ -203,7 +228,8 @@ void RunProgram(uint64_t seed, int mode, int* computed, int* refused) {
       auto got = e.Values(outputs[i]);
       if (absl::IsFailedPrecondition(got.status())) continue;  // a view of a buffer that this round overwrote
       ASSERT_TRUE(got.ok()) << got.status();
-      ASSERT_EQ(*got, expected[i].v) << "seed " << seed << " mode " << mode << " round " << round << " output " << i << "\n"
+      ASSERT_EQ(*got, expected[i].v) << "seed " << seed << " mode " << mode << " round " << round
+                                     << " output " << i << "\n"
                                      << p.log.str() << schedule;
       ++*computed;
     }
@@ -212,7 +238,8 @@ void RunProgram(uint64_t seed, int mode, int* computed, int* refused) {
 
 TEST(RandomGraphs, FusedOrStoredTheValuesAreTheSame) {
   int computed = 0, refused = 0;
-  for (uint64_t seed = 1; seed <= 1500 && !HasFatalFailure(); ++seed) RunProgram(seed, static_cast<int>(seed % 3), &computed, &refused);
+  for (uint64_t seed = 1; seed <= 1500 && !HasFatalFailure(); ++seed)
+    RunProgram(seed, static_cast<int>(seed % 3), &computed, &refused);
   EXPECT_GT(computed, 5000);
   EXPECT_LT(refused, 900);
   RecordProperty("computed", computed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the scheduler fuses and what it stores, how storage and assignment behave, and that equal structures share one
-// schedule. Values come from REF; the expected ones are written down here.
+// What the scheduler fuses and what it stores, how storage and assignment behave, and that equal structures
+// share one schedule. Values come from REF; the expected ones are written down here.
 #include "src/schedule/schedule.h"
 
 #include <cmath>
@@ -109,7 +109,8 @@ TEST(Fusion, TrainingStepOfATwoLayerNetwork) {
   std::vector<int64_t> labels(32);
   for (int i = 0; i < 32; ++i) labels[i] = i % 10;
   const Tensor target = Tensor::FromData<int64_t>(labels, {32});
-  Tensor w1 = Rand({64, 128}, 2) * 0.1, b1 = Rand({128}, 3), w2 = Rand({128, 10}, 4) * 0.1, b2 = Rand({10}, 5);
+  Tensor w1 = Rand({64, 128}, 2) * 0.1, b1 = Rand({128}, 3), w2 = Rand({128, 10}, 4) * 0.1,
+         b2 = Rand({10}, 5);
   ASSERT_TRUE(e.Realize({w1, b1, w2, b2}).ok());
   double previous = INFINITY;
   for (int step = 0; step < 3; ++step) {
@@ -127,11 +128,13 @@ TEST(Fusion, TrainingStepOfATwoLayerNetwork) {
 
 TEST(Fusion, BackwardOfAConvolutionalNetworkStaysSmall) {
   const Tensor x = Rand({4, 1, 8, 8}, 1), k = Rand({3, 1, 3, 3}, 2), w = Rand({3 * 6 * 6, 5}, 3);
-  const Tensor loss = x.Conv2d(k).Relu().Reshape({4, -1}).Matmul(w).CrossEntropy(Tensor::FromData<int32_t>({0, 1, 2, 3}, {4}));
+  const Tensor loss = x.Conv2d(k).Relu().Reshape({4, -1}).Matmul(w).CrossEntropy(
+      Tensor::FromData<int32_t>({0, 1, 2, 3}, {4}));
   EXPECT_LE(Kernels(Gradients(loss, {k, w})), 12);
 }
 
-// --- Storage ---------------------------------------------------------------------------------------------------
+// --- Storage
+// ---------------------------------------------------------------------------------------------------
 
 TEST(Storage, CloneReadsBeforeTheWrite) {
   MiniEngine e;
@@ -230,7 +233,8 @@ TEST(Storage, ReadingOverwrittenContentsIsRefused) {
   ASSERT_TRUE(e.Realize({x}).ok());
   const absl::Status s = e.Realize({late});
   EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(s.message()), HasSubstr("as it was before an assignment that has already been done"));
+  EXPECT_THAT(std::string(s.message()),
+              HasSubstr("as it was before an assignment that has already been done"));
 }
 
 TEST(Storage, LazyUsersOfAnAssignmentSeeTheNewContentsWheneverTheyRun) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients against central finite differences in f64, through every op that has a rule, and against identities.
+// Gradients against central finite differences in f64, through every op that has a rule, and against
+// identities.
 #include <cmath>
 #include <functional>
 #include <random>
@@ -14,7 +15,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Tensor F64(const std::vector<double>& v, Shape shape) { return Tensor::FromData<double>(v, std::move(shape)); }
+Tensor F64(const std::vector<double>& v, Shape shape) {
+  return Tensor::FromData<double>(v, std::move(shape));
+}
 
 std::vector<double> Values(const Tensor& t) {
   MiniEngine e;
@@ -26,7 +29,8 @@ std::vector<double> Values(const Tensor& t) {
 using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
 // Compares d/dx of sum(f(x) * weights) for every element of every input.
-void CheckGradient(const Function& f, const std::vector<Shape>& shapes, double lo = -2, double hi = 2, uint64_t seed = 1) {
+void CheckGradient(const Function& f, const std::vector<Shape>& shapes, double lo = -2, double hi = 2,
+                   uint64_t seed = 1) {
   std::mt19937_64 rng(seed);
   std::vector<std::vector<double>> data;
   for (const Shape& s : shapes) {
@@ -59,7 +63,8 @@ void CheckGradient(const Function& f, const std::vector<Shape>& shapes, double l
       data[i][k] = x - h;
       const double down = Values(loss_of(tensors()))[0];
       data[i][k] = x;
-      ASSERT_NEAR(g[k], (up - down) / (2 * h), 2e-6 * std::max(1.0, std::abs(g[k]))) << "input " << i << " element " << k;
+      ASSERT_NEAR(g[k], (up - down) / (2 * h), 2e-6 * std::max(1.0, std::abs(g[k])))
+          << "input " << i << " element " << k;
     }
   }
 }
@@ -105,7 +110,18 @@ std::vector<Case> Cases() {
       {"Where", [](V x) { return Where(x[0].Lt(x[1]), x[0] * 2, x[1] * 3); }, {{4}, {4}}},
       {"Clamp", [](V x) { return x[0].Clamp(-1, 1); }, {{6}}},
       {"Lerp", [](V x) { return x[0].Lerp(x[1], 0.3); }, {{3}, {3}}},
-      {"Movement", [](V x) { return x[0].Reshape({3, 4}).Permute({1, 0}).Flip({0}).Shrink({{1, 4}, {0, 2}}).Pad({{1, 0}, {0, 2}}).Unsqueeze(1).Expand({4, 2, 4}) * 1.5; }, {{2, 6}}},
+      {"Movement",
+       [](V x) {
+         return x[0].Reshape({3, 4})
+                    .Permute({1, 0})
+                    .Flip({0})
+                    .Shrink({{1, 4}, {0, 2}})
+                    .Pad({{1, 0}, {0, 2}})
+                    .Unsqueeze(1)
+                    .Expand({4, 2, 4}) *
+                1.5;
+       },
+       {{2, 6}}},
       {"Index", [](V x) { return x[0].Index({Slice{std::nullopt, std::nullopt, -2}, 1}) * 2.0; }, {{5, 3}}},
       {"Cat", [](V x) { return Cat({x[0], x[1], x[0]}, 1).Square(); }, {{2, 2}, {2, 1}}},
       {"Sum", [](V x) { return x[0].Sum({1}).Square(); }, {{2, 3}}},
@@ -121,9 +137,15 @@ std::vector<Case> Cases() {
       {"LogSoftmax", [](V x) { return x[0].LogSoftmax(0); }, {{2, 3}}},
       {"LayerNorm", [](V x) { return x[0].LayerNorm(1, &x[1], &x[2]); }, {{2, 4}, {4}, {4}}},
       {"Conv2d", [](V x) { return x[0].Conv2d(x[1], &x[2], kConv); }, {{1, 4, 4, 5}, {2, 2, 2, 2}, {2}}},
-      {"CrossEntropy", [](V x) { return x[0].CrossEntropy(Tensor::FromData<int64_t>({2, 0}, {2})); }, {{2, 3}}},
-      {"CloneAndWrappers", [](V x) { return x[0].Clone().Contiguous().ContiguousBackward().Square(); }, {{3}}},
-      {"Network", [](V x) { return (x[0].Matmul(x[1]) + x[2]).Tanh().Matmul(x[1].Transpose()).Softmax(); }, {{2, 3}, {3, 2}, {2}}},
+      {"CrossEntropy",
+       [](V x) { return x[0].CrossEntropy(Tensor::FromData<int64_t>({2, 0}, {2})); },
+       {{2, 3}}},
+      {"CloneAndWrappers",
+       [](V x) { return x[0].Clone().Contiguous().ContiguousBackward().Square(); },
+       {{3}}},
+      {"Network",
+       [](V x) { return (x[0].Matmul(x[1]) + x[2]).Tanh().Matmul(x[1].Transpose()).Softmax(); },
+       {{2, 3}, {3, 2}, {2}}},
   };
 }
 
@@ -137,8 +159,12 @@ TEST(Gradient, MatchesFiniteDifferences) {
 
 TEST(Gradient, SecondDerivative) {
   // d/dx of (d/dx x^3 sin x)
-  CheckGradient([](const std::vector<Tensor>& x) { return Gradients((x[0].Pow(3) * x[0].Sin()).Sum(), {x[0]})[0]; }, {{4}});
-  CheckGradient([](const std::vector<Tensor>& x) { return Gradients(x[0].Softmax().Square().Sum(), {x[0]})[0]; }, {{2, 3}});
+  CheckGradient(
+      [](const std::vector<Tensor>& x) { return Gradients((x[0].Pow(3) * x[0].Sin()).Sum(), {x[0]})[0]; },
+      {{4}});
+  CheckGradient(
+      [](const std::vector<Tensor>& x) { return Gradients(x[0].Softmax().Square().Sum(), {x[0]})[0]; },
+      {{2, 3}});
 }
 
 TEST(Gradient, TiesAreSplitEvenly) {
@@ -162,7 +188,8 @@ TEST(Gradient, ReluAndAbsAtZero) {
 TEST(Gradient, StopsAtDetachAndIntegers) {
   const Tensor x = F64({2, 3}, {2});
   EXPECT_THAT(Values(Gradients((x * x.Detach()).Sum(), {x})[0]), ElementsAre(2, 3));
-  EXPECT_THAT(Values(Gradients((x.Cast(dtypes::kInt32).Cast(dtypes::kFloat64)).Sum(), {x})[0]), ElementsAre(0, 0));
+  EXPECT_THAT(Values(Gradients((x.Cast(dtypes::kInt32).Cast(dtypes::kFloat64)).Sum(), {x})[0]),
+              ElementsAre(0, 0));
 }
 
 TEST(Gradient, ThroughWrites) {
@@ -206,10 +233,12 @@ TEST(Gradient, HalfPrecisionKeepsItsType) {
 
 TEST(Gradient, Errors) {
   const Tensor x = F64({2, 3}, {2}), unused = F64({1}, {1});
-  EXPECT_THAT(std::string(Gradients(x, {x})[0].status().message()), HasSubstr("loss of f64[2], expected one float"));
+  EXPECT_THAT(std::string(Gradients(x, {x})[0].status().message()),
+              HasSubstr("loss of f64[2], expected one float"));
   const std::vector<Tensor> g = Gradients(x.Sum(), {x, unused});
   EXPECT_TRUE(g[0].ok());
-  EXPECT_THAT(std::string(g[1].status().message()), HasSubstr("parameter 1 of shape [1] takes no part in the loss"));
+  EXPECT_THAT(std::string(g[1].status().message()),
+              HasSubstr("parameter 1 of shape [1] takes no part in the loss"));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// An independent host implementation of array operations for tests: doubles in row-major vectors and plain loops
-// over indices. It shares nothing with the compiler; what it computes is the expected value.
+// An independent host implementation of array operations for tests: doubles in row-major vectors and plain
+// loops over indices. It shares nothing with the compiler; what it computes is the expected value.
 
 #include <cmath>
 #include <cstdint>
@@ -68,11 +68,13 @@ inline Dims BroadcastShape(const Dims& a, const Dims& b) {
 }
 
 inline Array Zip(const Array& a, const Array& b, const std::function<double(double, double)>& f) {
-  return Make(BroadcastShape(a.shape, b.shape), [&](const Dims& at) { return f(Broadcast(a, at), Broadcast(b, at)); });
+  return Make(BroadcastShape(a.shape, b.shape),
+              [&](const Dims& at) { return f(Broadcast(a, at), Broadcast(b, at)); });
 }
 
 // Folds the axes marked true, which stay as 1.
-inline Array Reduce(const Array& a, const std::vector<bool>& axes, double start, const std::function<double(double, double)>& f) {
+inline Array Reduce(const Array& a, const std::vector<bool>& axes, double start,
+                    const std::function<double(double, double)>& f) {
   Dims out = a.shape;
   for (size_t i = 0; i < out.size(); ++i) {
     if (axes[i]) out[i] = 1;

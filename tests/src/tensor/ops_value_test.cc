@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every Tensor operation against plain loops over doubles, on random shapes with sizes 0, 1 and odd ones. Each case
-// prints its seed; a failing seed reproduces the case.
+// Every Tensor operation against plain loops over doubles, on random shapes with sizes 0, 1 and odd ones.
+// Each case prints its seed; a failing seed reproduces the case.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -40,7 +40,9 @@ class Gen {
     return nd::Make(shape, [&](const Dims&) { return static_cast<double>(Int(lo, hi)); });
   }
   Array Reals(const Dims& shape, double lo, double hi) {
-    return nd::Make(shape, [&](const Dims&) { return static_cast<double>(static_cast<float>(std::uniform_real_distribution<double>(lo, hi)(rng_))); });
+    return nd::Make(shape, [&](const Dims&) {
+      return static_cast<double>(static_cast<float>(std::uniform_real_distribution<double>(lo, hi)(rng_)));
+    });
   }
   // Drops axes from the left and sets some to 1, so that the result broadcasts back.
   Dims Narrower(Dims s) {
@@ -76,15 +78,15 @@ void ExpectEqual(const Tensor& t, const Array& expected, double tolerance = 0) {
     if (std::isnan(e)) {
       ASSERT_TRUE(std::isnan(g)) << "element " << i << ": " << g << ", expected NaN";
     } else if (tolerance == 0) {
-      ASSERT_TRUE(g == e && std::signbit(g) == std::signbit(e)) << "element " << i << ": " << g << ", expected " << e;
+      ASSERT_TRUE(g == e && std::signbit(g) == std::signbit(e))
+          << "element " << i << ": " << g << ", expected " << e;
     } else if (g != e) {
       ASSERT_NEAR(g, e, tolerance * std::max(1.0, std::abs(e))) << "element " << i;
     }
   }
 }
 
-
-#define EACH_CASE(gen)                                                        \
+#define EACH_CASE(gen)                                                                   \
   for (uint64_t seed = 1; seed <= kCases && !::testing::Test::HasFatalFailure(); ++seed) \
     for (Gen gen(seed * 7919), *once = &gen; once != nullptr; once = nullptr)
 
@@ -111,12 +113,16 @@ const UnaryCase kUnary[] = {
     {"Tanh", &Tensor::Tanh, [](double x) { return std::tanh(x); }, -9, 9, 1e-6},
     {"Sigmoid", &Tensor::Sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -9, 9, 1e-6},
     {"Relu", &Tensor::Relu, [](double x) { return x > 0 ? x : 0; }, -9, 9, 0},
-    {"Gelu", &Tensor::Gelu, [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }, -5, 5, 2e-6},
+    {"Gelu", &Tensor::Gelu,
+     [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }, -5,
+     5, 2e-6},
     {"Reciprocal", &Tensor::Reciprocal, [](double x) { return RoundHalf(1 / x); }, 0.5, 9, 0},
     {"Floor", &Tensor::Floor, [](double x) { return std::floor(x); }, -9, 9, 0},
     {"Ceil", &Tensor::Ceil, [](double x) { return std::ceil(x); }, -9, 9, 0},
     {"Trunc", &Tensor::Trunc, [](double x) { return std::trunc(x); }, -9, 9, 0},
-    {"Sign", &Tensor::Sign, [](double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : 0.0; }, -9, 9, 0},
+    {"Sign", &Tensor::Sign, [](double x) { return x > 0   ? 1.0
+                                                  : x < 0 ? -1.0
+                                                          : 0.0; }, -9, 9, 0},
     {"Square", &Tensor::Square, [](double x) { return RoundHalf(x * x); }, -9, 9, 0},
     {"IsNan", &Tensor::IsNan, [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, -9, 9, 0},
     {"LogicalNot", &Tensor::LogicalNot, [](double x) { return x == 0 ? 1.0 : 0.0; }, -1, 1, 0},
@@ -162,8 +168,10 @@ const BinaryCase kBinaryF32[] = {
     {"Add", &Tensor::Add, [](double a, double b) { return a + b; }},
     {"Sub", &Tensor::Sub, [](double a, double b) { return a - b; }},
     {"Mul", &Tensor::Mul, [](double a, double b) { return a * b; }},
-    {"Div", &Tensor::Div, [](double a, double b) { return static_cast<double>(static_cast<float>(a) / static_cast<float>(b)); }},
-    {"FloorDiv", &Tensor::FloorDiv, [](double a, double b) { return b == 0 ? a / b : std::floor(a / b) + 0.0; }},
+    {"Div", &Tensor::Div,
+     [](double a, double b) { return static_cast<double>(static_cast<float>(a) / static_cast<float>(b)); }},
+    {"FloorDiv", &Tensor::FloorDiv,
+     [](double a, double b) { return b == 0 ? a / b : std::floor(a / b) + 0.0; }},
     {"TruncDiv", &Tensor::TruncDiv, [](double a, double b) { return std::trunc(a / b); }},
     {"Mod", &Tensor::Mod, FloorMod},
     {"Fmod", &Tensor::Fmod, [](double a, double b) { return std::fmod(a, b); }},
@@ -206,11 +214,21 @@ const BinaryCase kBinaryInt[] = {
     {"Maximum", &Tensor::Maximum, [](double a, double b) { return std::max(a, b); }},
     {"Minimum", &Tensor::Minimum, [](double a, double b) { return std::min(a, b); }},
     {"Le", &Tensor::Le, [](double a, double b) { return a <= b ? 1.0 : 0.0; }},
-    {"BitAnd", &Tensor::BitAnd, [](double a, double b) { return static_cast<double>(static_cast<int64_t>(a) & static_cast<int64_t>(b)); }},
-    {"BitOr", &Tensor::BitOr, [](double a, double b) { return static_cast<double>(static_cast<int64_t>(a) | static_cast<int64_t>(b)); }},
-    {"BitXor", &Tensor::BitXor, [](double a, double b) { return static_cast<double>(static_cast<int64_t>(a) ^ static_cast<int64_t>(b)); }},
+    {"BitAnd", &Tensor::BitAnd,
+     [](double a, double b) {
+       return static_cast<double>(static_cast<int64_t>(a) & static_cast<int64_t>(b));
+     }},
+    {"BitOr", &Tensor::BitOr,
+     [](double a, double b) {
+       return static_cast<double>(static_cast<int64_t>(a) | static_cast<int64_t>(b));
+     }},
+    {"BitXor", &Tensor::BitXor,
+     [](double a, double b) {
+       return static_cast<double>(static_cast<int64_t>(a) ^ static_cast<int64_t>(b));
+     }},
     {"Shl", &Tensor::Shl, [](double a, double b) { return b < 0 ? 0 : a * std::exp2(b); }},
-    {"Shr", &Tensor::Shr, [](double a, double b) { return b < 0 ? (a < 0 ? -1.0 : 0.0) : std::floor(a / std::exp2(b)); }},
+    {"Shr", &Tensor::Shr,
+     [](double a, double b) { return b < 0 ? (a < 0 ? -1.0 : 0.0) : std::floor(a / std::exp2(b)); }},
 };
 
 TEST(Values, BinaryOnIntegers) {
@@ -229,13 +247,15 @@ TEST(Values, BinaryOnIntegers) {
 
 TEST(Values, RemainderSignsAndInfinities) {
   const double inf = INFINITY;
-  const Tensor a = ToTensor({{8}, {0.0, -0.0, 5, -5, 1, -1, 3, NAN}}), b = ToTensor({{8}, {3, 3, -3, 3, inf, inf, 0, 1}});
+  const Tensor a = ToTensor({{8}, {0.0, -0.0, 5, -5, 1, -1, 3, NAN}}),
+               b = ToTensor({{8}, {3, 3, -3, 3, inf, inf, 0, 1}});
   ExpectEqual(a.Fmod(b), {{8}, {0.0, -0.0, 2, -2, 1, -1, NAN, NAN}});
   ExpectEqual(a.Mod(b), {{8}, {0.0, -0.0, -1, 1, 1, inf, NAN, NAN}});
   ExpectEqual(a.FloorDiv(b), {{8}, {0.0, -0.0, -2, -2, 0, -1, inf, NAN}}, 1e-30);
   // A quotient of more than 24 bits.
   ExpectEqual(ToTensor({{1}, {16777215}}).Fmod(0.75), {{1}, {std::fmod(16777215, 0.75)}});
-  ExpectEqual(ToTensor({{2}, {1e15, -7.25}}, dtypes::kFloat64).Mod(0.1), {{2}, {FloorMod(1e15, 0.1), FloorMod(-7.25, 0.1)}}, 1e-12);
+  ExpectEqual(ToTensor({{2}, {1e15, -7.25}}, dtypes::kFloat64).Mod(0.1),
+              {{2}, {FloorMod(1e15, 0.1), FloorMod(-7.25, 0.1)}}, 1e-12);
 }
 
 TEST(Values, Power) {
@@ -255,22 +275,27 @@ TEST(Values, WhereClampLerp) {
     SCOPED_TRACE(seed);
     const Dims s = g.Shape();
     const Array a = g.Halves(s), b = g.Halves(g.Narrower(s)), c = g.Ints(g.Narrower(s), 0, 1);
-    const Array ab = nd::Zip(a, b, [](double x, double) { return x; }), ba = nd::Zip(a, b, [](double, double y) { return y; });
-    const Array expected = nd::Make(ab.shape, [&](const Dims& at) { return nd::Broadcast(c, at) != 0 ? ab.At(at) : ba.At(at); });
+    const Array ab = nd::Zip(a, b, [](double x, double) { return x; }),
+                ba = nd::Zip(a, b, [](double, double y) { return y; });
+    const Array expected =
+        nd::Make(ab.shape, [&](const Dims& at) { return nd::Broadcast(c, at) != 0 ? ab.At(at) : ba.At(at); });
     ExpectEqual(Where(ToTensor(c, dtypes::kBool), ToTensor(a), ToTensor(b)), expected);
     ExpectEqual(ToTensor(a).Clamp(-1.5, 2), nd::Map(a, [](double x) { return std::clamp(x, -1.5, 2.0); }));
-    ExpectEqual(ToTensor(a).Lerp(ToTensor(b), 0.25), nd::Zip(a, b, [](double x, double y) { return x + 0.25 * (y - x); }), 1e-6);
+    ExpectEqual(ToTensor(a).Lerp(ToTensor(b), 0.25),
+                nd::Zip(a, b, [](double x, double y) { return x + 0.25 * (y - x); }), 1e-6);
   }
 }
 
-// --- Movement --------------------------------------------------------------------------------------------------
+// --- Movement
+// --------------------------------------------------------------------------------------------------
 
 // Random chains of movement ops, followed by the same on plain arrays.
 TEST(Values, MovementChains) {
   for (uint64_t seed = 1; seed <= 400 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     Gen g(seed);
-    Array a = nd::Make(g.Shape(1, 4, false), [n = 0](const Dims&) mutable { return static_cast<double>(++n); });
+    Array a =
+        nd::Make(g.Shape(1, 4, false), [n = 0](const Dims&) mutable { return static_cast<double>(++n); });
     Tensor t = ToTensor(a);
     const int64_t steps = g.Int(1, 6);
     for (int64_t k = 0; k < steps; ++k) {
@@ -281,13 +306,17 @@ TEST(Values, MovementChains) {
           Dims factors;
           int64_t n = nd::Count(a.shape);
           for (int64_t p = 2; p <= n;) {
-            if (n % p == 0) factors.push_back(p), n /= p;
-            else ++p;
+            if (n % p == 0)
+              factors.push_back(p), n /= p;
+            else
+              ++p;
           }
           Dims shape;
           for (const int64_t f : factors) {
-            if (!shape.empty() && g.Chance(0.5)) shape.back() *= f;
-            else shape.insert(shape.begin() + g.Int(0, static_cast<int64_t>(shape.size())), f);
+            if (!shape.empty() && g.Chance(0.5))
+              shape.back() *= f;
+            else
+              shape.insert(shape.begin() + g.Int(0, static_cast<int64_t>(shape.size())), f);
           }
           if (nd::Count(a.shape) == 0) shape = {0, 3};
           if (g.Chance(0.3)) shape.insert(shape.begin() + g.Int(0, static_cast<int64_t>(shape.size())), 1);
@@ -298,7 +327,8 @@ TEST(Values, MovementChains) {
         case 1: {
           Dims perm(rank);
           for (size_t i = 0; i < rank; ++i) perm[i] = static_cast<int64_t>(i);
-          for (size_t i = rank; i > 1; --i) std::swap(perm[i - 1], perm[g.Int(0, static_cast<int64_t>(i) - 1)]);
+          for (size_t i = rank; i > 1; --i)
+            std::swap(perm[i - 1], perm[g.Int(0, static_cast<int64_t>(i) - 1)]);
           t = t.Permute(perm);
           Dims shape;
           for (const int64_t p : perm) shape.push_back(from.shape[p]);
@@ -322,7 +352,8 @@ TEST(Values, MovementChains) {
           Dims shape = a.shape;
           for (size_t i = 0; i < rank; ++i) {
             pad.push_back({g.Int(-1, 2), g.Int(-1, 2)});
-            if (shape[i] + std::min<int64_t>(0, pad[i].first) + std::min<int64_t>(0, pad[i].second) < 0) pad[i] = {0, 0};
+            if (shape[i] + std::min<int64_t>(0, pad[i].first) + std::min<int64_t>(0, pad[i].second) < 0)
+              pad[i] = {0, 0};
             shape[i] += pad[i].first + pad[i].second;
           }
           const double fill = g.Chance(0.5) ? 0 : -7;
@@ -332,7 +363,9 @@ TEST(Values, MovementChains) {
             for (size_t i = 0; i < rank; ++i) {
               src[i] = at[i] - pad[i].first;
               // what a negative amount cut away is not there to be padded with
-              if (src[i] < std::max<int64_t>(0, -pad[i].first) || src[i] >= from.shape[i] - std::max<int64_t>(0, -pad[i].second)) return fill;
+              if (src[i] < std::max<int64_t>(0, -pad[i].first) ||
+                  src[i] >= from.shape[i] - std::max<int64_t>(0, -pad[i].second))
+                return fill;
             }
             return from.At(src);
           });
@@ -374,10 +407,12 @@ TEST(Values, MovementChains) {
             std::vector<int64_t> p;
             const auto wrap = [&](int64_t x) { return x < 0 ? x + n : x; };
             if (s.step > 0) {
-              const int64_t b = s.start ? std::clamp<int64_t>(wrap(*s.start), 0, n) : 0, e = s.stop ? std::clamp<int64_t>(wrap(*s.stop), 0, n) : n;
+              const int64_t b = s.start ? std::clamp<int64_t>(wrap(*s.start), 0, n) : 0,
+                            e = s.stop ? std::clamp<int64_t>(wrap(*s.stop), 0, n) : n;
               for (int64_t x = b; x < e; x += s.step) p.push_back(x);
             } else {
-              const int64_t b = s.start ? std::clamp<int64_t>(wrap(*s.start), -1, n - 1) : n - 1, e = s.stop ? std::clamp<int64_t>(wrap(*s.stop), -1, n - 1) : -1;
+              const int64_t b = s.start ? std::clamp<int64_t>(wrap(*s.start), -1, n - 1) : n - 1,
+                            e = s.stop ? std::clamp<int64_t>(wrap(*s.stop), -1, n - 1) : -1;
               for (int64_t x = b; x > e; x += s.step) p.push_back(x);
             }
             shape.push_back(static_cast<int64_t>(p.size()));
@@ -399,7 +434,9 @@ TEST(Values, MovementChains) {
     // Alone, inside arithmetic (so that padding must not leak into it), and reduced.
     ExpectEqual(t, a);
     ExpectEqual((t + 1.0) * 2.0, nd::Map(a, [](double x) { return (x + 1) * 2; }));
-    ExpectEqual(t.Sum().Reshape({1}), nd::Array{{1}, {nd::Reduce(a, std::vector<bool>(a.shape.size(), true), 0, std::plus<>()).v[0]}});
+    ExpectEqual(
+        t.Sum().Reshape({1}),
+        nd::Array{{1}, {nd::Reduce(a, std::vector<bool>(a.shape.size(), true), 0, std::plus<>()).v[0]}});
   }
 }
 
@@ -435,17 +472,18 @@ TEST(Values, CatAndStackMoveValuesExactly) {
     }
     s[axis] = total;
     ExpectEqual(Cat(tensors, axis), nd::Make(s, [&](const Dims& at) {
-      Dims src = at;
-      for (const Array& p : parts) {
-        if (src[axis] < p.shape[axis]) return p.At(src);
-        src[axis] -= p.shape[axis];
-      }
-      return std::nan("");
-    }));
+                  Dims src = at;
+                  for (const Array& p : parts) {
+                    if (src[axis] < p.shape[axis]) return p.At(src);
+                    src[axis] -= p.shape[axis];
+                  }
+                  return std::nan("");
+                }));
   }
 }
 
-// --- Reductions ------------------------------------------------------------------------------------------------
+// --- Reductions
+// ------------------------------------------------------------------------------------------------
 
 TEST(Values, Reductions) {
   EACH_CASE(g) {
@@ -454,15 +492,20 @@ TEST(Values, Reductions) {
     std::vector<int64_t> axes;
     std::vector<bool> marked(s.size());
     for (size_t i = 0; i < s.size(); ++i) {
-      if (g.Chance(0.5)) marked[i] = true, axes.push_back(g.Chance(0.5) ? static_cast<int64_t>(i) : static_cast<int64_t>(i) - static_cast<int64_t>(s.size()));
+      if (g.Chance(0.5))
+        marked[i] = true,
+        axes.push_back(g.Chance(0.5) ? static_cast<int64_t>(i)
+                                     : static_cast<int64_t>(i) - static_cast<int64_t>(s.size()));
     }
     if (axes.empty()) marked.assign(s.size(), true);
     const bool keep = g.Chance(0.5);
     int64_t reduced = 1;
     Dims dropped;
     for (size_t i = 0; i < s.size(); ++i) {
-      if (marked[i]) reduced *= s[i];
-      else dropped.push_back(s[i]);
+      if (marked[i])
+        reduced *= s[i];
+      else
+        dropped.push_back(s[i]);
     }
     const auto shaped = [&](Array a) {
       if (!keep) a.shape = dropped;
@@ -473,7 +516,9 @@ TEST(Values, Reductions) {
     ExpectEqual(t.Sum(axes, keep), shaped(nd::Reduce(a, marked, 0, std::plus<>())));
     const Array ones = nd::Map(a, [](double x) { return x > 3 ? 2.0 : -1.0; });
     ExpectEqual(ToTensor(ones).Prod(axes, keep), shaped(nd::Reduce(ones, marked, 1, std::multiplies<>())));
-    ExpectEqual(ToTensor(a, dtypes::kInt8).Sum(axes, keep), shaped(nd::Reduce(nd::Map(a, [](double x) { return std::trunc(x); }), marked, 0, [](double x, double y) { return x + y + 0.0; })));
+    ExpectEqual(ToTensor(a, dtypes::kInt8).Sum(axes, keep),
+                shaped(nd::Reduce(nd::Map(a, [](double x) { return std::trunc(x); }), marked, 0,
+                                  [](double x, double y) { return x + y + 0.0; })));
     if (reduced > 0) {
       const double n = static_cast<double>(reduced);
       const auto big = [](double x, double y) { return std::max(x, y); };
@@ -484,7 +529,10 @@ TEST(Values, Reductions) {
       ExpectEqual(t.Mean(axes, keep), shaped(mean), 1e-6);
       if (reduced > 1) {
         const Array squares = nd::Zip(a, mean, [](double x, double m) { return (x - m) * (x - m); });
-        ExpectEqual(t.Var(axes, 1, keep), shaped(nd::Map(nd::Reduce(squares, marked, 0, std::plus<>()), [&](double x) { return x / (n - 1); })), 1e-5);
+        ExpectEqual(t.Var(axes, 1, keep),
+                    shaped(nd::Map(nd::Reduce(squares, marked, 0, std::plus<>()),
+                                   [&](double x) { return x / (n - 1); })),
+                    1e-5);
       }
     }
   }
@@ -501,7 +549,8 @@ TEST(Values, ReductionTypes) {
   ExpectEqual(ToTensor({{2, 2}, {0, 1, 0, 0}}, dtypes::kBool).Max({1}), {{2}, {1, 0}});
 }
 
-// --- Networks --------------------------------------------------------------------------------------------------
+// --- Networks
+// --------------------------------------------------------------------------------------------------
 
 TEST(Values, Matmul) {
   EACH_CASE(g) {
@@ -511,10 +560,14 @@ TEST(Values, Matmul) {
     if (g.Chance(0.5)) std::swap(left, right);
     Dims sa = left, sb = right;
     const bool vector_a = g.Chance(0.2), vector_b = g.Chance(0.2);
-    if (vector_a) sa = {k};
-    else sa.insert(sa.end(), {m, k});
-    if (vector_b) sb = {k};
-    else sb.insert(sb.end(), {k, n});
+    if (vector_a)
+      sa = {k};
+    else
+      sa.insert(sa.end(), {m, k});
+    if (vector_b)
+      sb = {k};
+    else
+      sb.insert(sb.end(), {k, n});
     const Array a = g.Halves(sa), b = g.Halves(sb);
     Array a2 = a, b2 = b;
     if (vector_a) a2.shape = {1, k};
@@ -536,7 +589,9 @@ TEST(Values, Matmul) {
     if (vector_a) expected.shape.erase(expected.shape.end() - 2);
     if (vector_b) expected.shape.pop_back();
     ExpectEqual(ToTensor(a).Matmul(ToTensor(b)) + 0.0, nd::Map(expected, [](double x) { return x + 0.0; }));
-    ExpectEqual(ToTensor(a, dtypes::kFloat16).Matmul(ToTensor(b, dtypes::kFloat16)).Cast(dtypes::kFloat32) + 0.0, nd::Map(expected, [](double x) { return x + 0.0; }));
+    ExpectEqual(
+        ToTensor(a, dtypes::kFloat16).Matmul(ToTensor(b, dtypes::kFloat16)).Cast(dtypes::kFloat32) + 0.0,
+        nd::Map(expected, [](double x) { return x + 0.0; }));
   }
 }
 
@@ -552,7 +607,10 @@ TEST(Values, SoftmaxFamily) {
     const Array e = nd::Zip(a, top, [](double x, double m) { return std::exp(x - m); });
     const Array sum = nd::Reduce(e, marked, 0, std::plus<>());
     ExpectEqual(ToTensor(a).Softmax(axis), nd::Zip(e, sum, std::divides<>()), 3e-6);
-    ExpectEqual(ToTensor(a).LogSoftmax(axis), nd::Zip(nd::Zip(a, top, std::minus<>()), sum, [](double x, double y) { return x - std::log(y); }), 3e-6);
+    ExpectEqual(
+        ToTensor(a).LogSoftmax(axis),
+        nd::Zip(nd::Zip(a, top, std::minus<>()), sum, [](double x, double y) { return x - std::log(y); }),
+        3e-6);
   }
 }
 
@@ -568,8 +626,13 @@ TEST(Values, LayerNorm) {
     const Array a = g.Reals(s, -3, 3), w = g.Reals(normal, -1, 1), b = g.Reals(normal, -1, 1);
     const Array mean = nd::Map(nd::Reduce(a, marked, 0, std::plus<>()), [&](double x) { return x / n; });
     const Array c = nd::Zip(a, mean, std::minus<>());
-    const Array var = nd::Map(nd::Reduce(nd::Map(c, [](double x) { return x * x; }), marked, 0, std::plus<>()), [&](double x) { return x / n; });
-    const Array y = nd::Zip(nd::Zip(nd::Zip(c, var, [](double x, double v) { return x / std::sqrt(v + 1e-5); }), w, std::multiplies<>()), b, std::plus<>());
+    const Array var =
+        nd::Map(nd::Reduce(nd::Map(c, [](double x) { return x * x; }), marked, 0, std::plus<>()),
+                [&](double x) { return x / n; });
+    const Array y =
+        nd::Zip(nd::Zip(nd::Zip(c, var, [](double x, double v) { return x / std::sqrt(v + 1e-5); }), w,
+                        std::multiplies<>()),
+                b, std::plus<>());
     const Tensor tw = ToTensor(w), tb = ToTensor(b);
     ExpectEqual(ToTensor(a).LayerNorm(axes, &tw, &tb), y, 1e-4);
   }
@@ -578,14 +641,17 @@ TEST(Values, LayerNorm) {
 TEST(Values, Convolution) {
   EACH_CASE(g) {
     SCOPED_TRACE(seed);
-    const int64_t groups = g.Int(1, 2), per = g.Int(1, 2), each = g.Int(1, 2), kh = g.Int(1, 3), kw = g.Int(1, 3);
+    const int64_t groups = g.Int(1, 2), per = g.Int(1, 2), each = g.Int(1, 2), kh = g.Int(1, 3),
+                  kw = g.Int(1, 3);
     Tensor::Conv2dOptions o;
     o.groups = groups;
     o.stride = {g.Int(1, 3), g.Int(1, 3)};
     o.dilation = {g.Int(1, 2), g.Int(1, 2)};
     o.padding = {g.Int(0, 2), g.Int(0, 2)};
-    const int64_t h = o.dilation.first * (kh - 1) + 1 + g.Int(0, 4), w = o.dilation.second * (kw - 1) + 1 + g.Int(0, 4);
-    const Array x = g.Halves({g.Int(1, 2), per * groups, h, w}), k = g.Halves({each * groups, per, kh, kw}), bias = g.Halves({each * groups});
+    const int64_t h = o.dilation.first * (kh - 1) + 1 + g.Int(0, 4),
+                  w = o.dilation.second * (kw - 1) + 1 + g.Int(0, 4);
+    const Array x = g.Halves({g.Int(1, 2), per * groups, h, w}), k = g.Halves({each * groups, per, kh, kw}),
+                bias = g.Halves({each * groups});
     const int64_t oh = (h + 2 * o.padding.first - o.dilation.first * (kh - 1) - 1) / o.stride.first + 1;
     const int64_t ow = (w + 2 * o.padding.second - o.dilation.second * (kw - 1) - 1) / o.stride.second + 1;
     const Array expected = nd::Make({x.shape[0], each * groups, oh, ow}, [&](const Dims& at) {
@@ -610,7 +676,8 @@ TEST(Values, Convolution) {
 TEST(Values, CrossEntropy) {
   const Array a{{2, 3}, {1, 2, 3, 0, -1, 1}};
   const Tensor target = Tensor::FromData<int32_t>({2, 0}, {2});
-  const double l0 = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0)) - 3, l1 = std::log(1 + std::exp(-1.0) + std::exp(1.0));
+  const double l0 = std::log(std::exp(1.0) + std::exp(2.0) + std::exp(3.0)) - 3,
+               l1 = std::log(1 + std::exp(-1.0) + std::exp(1.0));
   ExpectEqual(ToTensor(a).CrossEntropy(target), {{}, {(l0 + l1) / 2}}, 1e-6);
   ExpectEqual(ToTensor(a).CrossEntropy(Tensor::FromData<int32_t>({2, 3}, {2})), {{}, {NAN}});
 }

@@ -37,8 +37,10 @@ TEST(Types, TensorsPromote) {
 }
 
 TEST(Errors, NameOperationValuesAndExpectation) {
-  EXPECT_EQ(Error(Of({2, 3}) + Of({4})), "Add: shapes [2,3] and [4] do not broadcast: sizes 3 and 4 at axis -1, expected equal or 1");
-  EXPECT_EQ(Error(Of({2, 3}).Matmul(Of({2, 3}))), "Matmul: shapes [2,3] and [2,3]: inner sizes 3 and 2, expected equal");
+  EXPECT_EQ(Error(Of({2, 3}) + Of({4})),
+            "Add: shapes [2,3] and [4] do not broadcast: sizes 3 and 4 at axis -1, expected equal or 1");
+  EXPECT_EQ(Error(Of({2, 3}).Matmul(Of({2, 3}))),
+            "Matmul: shapes [2,3] and [2,3]: inner sizes 3 and 2, expected equal");
   EXPECT_EQ(Error(Of({2, 3}).Reshape({4})), "Reshape: from [2,3] (6 elements) to [4] (4 elements)");
   EXPECT_THAT(Error(Of({2, 3}).Reshape({4, -1})), HasSubstr("no size for -1 gives 6 elements"));
   EXPECT_EQ(Error(Of({2}).Sum({1})), "Sum: axis 1 is outside a tensor of rank 1");
@@ -57,19 +59,25 @@ TEST(Errors, NameOperationValuesAndExpectation) {
   EXPECT_EQ(Error(Of({2}, dtypes::kBool).Neg()), "Neg: dtype bool, expected a number (LogicalNot inverts)");
   EXPECT_EQ(Error(Of({2}, dtypes::kInt32).Mean()), "Mean: dtype i32, expected floats (Cast first)");
   EXPECT_EQ(Error(Of({2}, dtypes::kInt8) + 1000), "Add: number 1000 does not fit i8");
-  EXPECT_THAT(Error(Of({2}).Bitcast(dtypes::kInt8)), HasSubstr("from f32 to i8, expected types of equal width"));
+  EXPECT_THAT(Error(Of({2}).Bitcast(dtypes::kInt8)),
+              HasSubstr("from f32 to i8, expected types of equal width"));
   EXPECT_EQ(Error(Where(Of({2}), 1, 2)), "Where: condition of dtype f32, expected bool");
   EXPECT_EQ(Error(Cat({})), "Cat: no tensors, expected at least one");
-  EXPECT_EQ(Error(Cat({Of({2, 3}), Of({2, 2})})), "Cat: tensor 1 has shape [2,2], expected [2,3] but for axis 0");
+  EXPECT_EQ(Error(Cat({Of({2, 3}), Of({2, 2})})),
+            "Cat: tensor 1 has shape [2,2], expected [2,3] but for axis 0");
   EXPECT_THAT(Error(Stack({Of({2}), Of({3})})), HasSubstr("shapes [2] and [3], expected equal shapes"));
-  EXPECT_THAT(Error(Of({1, 3, 4, 4}).Conv2d(Of({2, 2, 3, 3}))), HasSubstr("3 input channels, weight [2,2,3,3] and 1 groups"));
-  EXPECT_THAT(Error(Of({1, 2, 2, 2}).Conv2d(Of({2, 2, 3, 3}))), HasSubstr("smaller than the kernel's reach [3,3]"));
+  EXPECT_THAT(Error(Of({1, 3, 4, 4}).Conv2d(Of({2, 2, 3, 3}))),
+              HasSubstr("3 input channels, weight [2,2,3,3] and 1 groups"));
+  EXPECT_THAT(Error(Of({1, 2, 2, 2}).Conv2d(Of({2, 2, 3, 3}))),
+              HasSubstr("smaller than the kernel's reach [3,3]"));
   EXPECT_THAT(Error(Of({2, 3}).CrossEntropy(Of({2}))), HasSubstr("target of dtype f32, expected integers"));
-  EXPECT_THAT(Error(Tensor::FromData<float>({1, 2, 3}, {2})), HasSubstr("3 elements of f32 for shape [2], expected 2"));
+  EXPECT_THAT(Error(Tensor::FromData<float>({1, 2, 3}, {2})),
+              HasSubstr("3 elements of f32 for shape [2], expected 2"));
   EXPECT_THAT(Error(Tensor::Full({-1}, 0)), HasSubstr("shape [-1] has a negative size"));
   EXPECT_THAT(Error(Tensor::Full({1ll << 40, 1ll << 40}, 0)), HasSubstr("more than 2^63 elements"));
   EXPECT_THAT(Error(Of({2}, dtypes::kInt32).Pow(-1)), HasSubstr("negative power"));
-  EXPECT_THAT(Error(Of({2}, dtypes::kInt32).Pow(Of({2}, dtypes::kInt32))), HasSubstr("expected floats or a constant exponent"));
+  EXPECT_THAT(Error(Of({2}, dtypes::kInt32).Pow(Of({2}, dtypes::kInt32))),
+              HasSubstr("expected floats or a constant exponent"));
   EXPECT_THAT(Error(Of({2}).Lerp(Of({3}), 0.5)), HasSubstr("do not broadcast"));
   EXPECT_EQ(Error(Tensor()), "tensor without a value");
 }
