@@ -206,7 +206,6 @@ Target Gfx1100Target() {
   t.local_bytes = 64 * 1024;
   t.has_local = true;
   t.max_vector_bytes = 16;
-  t.maximum = {Scalar::kFloat32, Scalar::kFloat64};
   t.arithmetic = {Scalar::kBool,  Scalar::kInt8,   Scalar::kUInt8, Scalar::kInt16,   Scalar::kUInt16,  Scalar::kInt32,
                   Scalar::kUInt32, Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16, Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
   return t;
