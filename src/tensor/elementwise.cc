@@ -129,8 +129,7 @@ UOpRef FloorOp(const UOpRef& x) {
 
 }  // namespace
 
-// --- One operand
-// ----------------------------------------------------------------------------------------------
+// --- One operand ---
 
 Tensor Tensor::Neg() const {
   return Unary("Neg", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> {
@@ -226,8 +225,7 @@ Tensor Tensor::IsNan() const {
   return Unary("IsNan", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::CmpNe(x, x); });
 }
 
-// --- Two operands
-// -----------------------------------------------------------------------------------------------
+// --- Two operands ---
 
 Tensor Tensor::Add(const Operand& b) const { return Binary("Add", *this, b, AddOp); }
 Tensor Tensor::Mul(const Operand& b) const { return Binary("Mul", *this, b, MulOp); }
@@ -425,8 +423,7 @@ Tensor operator/(const Number& a, const Tensor& b) {
   });
 }
 
-// --- Types and places
-// -----------------------------------------------------------------------------------------------
+// --- Types and places ---
 
 Tensor Tensor::Cast(DType to) const {
   if (!ok() || to == dtype()) return *this;

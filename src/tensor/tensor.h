@@ -136,8 +136,7 @@ class Tensor {
   // (not Expand, which would write one element several times).
   Tensor& AssignView(const Tensor& view, const Tensor& value);
 
-  // --- Elementwise, one operand
-  // ---------------------------------------------------------------------------------
+  // --- Elementwise, one operand ---
   Tensor Neg() const;
   Tensor Abs() const;
   Tensor Sqrt() const;
@@ -162,8 +161,7 @@ class Tensor {
   Tensor BitwiseNot() const;
   Tensor IsNan() const;
 
-  // --- Elementwise, two or three operands (broadcast, promoted)
-  // --------------------------------------------------
+  // --- Elementwise, two or three operands (broadcast, promoted) ---
   Tensor Add(const Operand& other) const;
   Tensor Sub(const Operand& other) const;
   Tensor Mul(const Operand& other) const;
@@ -189,8 +187,7 @@ class Tensor {
   Tensor Clamp(std::optional<Number> low, std::optional<Number> high) const;
   Tensor Lerp(const Tensor& end, const Operand& weight) const;
 
-  // --- Types and places
-  // -----------------------------------------------------------------------------------------
+  // --- Types and places ---
   Tensor Cast(DType dtype) const;
   Tensor Bitcast(DType dtype) const;  // equal widths only
   Tensor Contiguous() const;
@@ -199,8 +196,7 @@ class Tensor {
   Tensor Clone() const;                        // storage of its own
   Tensor To(const std::string& device) const;  // owns its destination from the start
 
-  // --- Movement
-  // -------------------------------------------------------------------------------------------------
+  // --- Movement ---
   Tensor Reshape(Shape shape) const;  // one -1 allowed
   Tensor Permute(const std::vector<int64_t>& axes) const;
   Tensor Transpose(int64_t a = -2, int64_t b = -1) const;
@@ -227,8 +223,7 @@ class Tensor {
   // Index of the first largest element along `axis`, i64; NaN counts as largest.
   Tensor Argmax(int64_t axis, bool keepdim = false) const;
 
-  // --- Linear algebra and networks
-  // -----------------------------------------------------------------------------------
+  // --- Linear algebra and networks ---
   Tensor Matmul(const Tensor& other) const;
   Tensor Softmax(int64_t axis = -1) const;
   Tensor LogSoftmax(int64_t axis = -1) const;

@@ -133,8 +133,7 @@ TEST(Fusion, BackwardOfAConvolutionalNetworkStaysSmall) {
   EXPECT_LE(Kernels(Gradients(loss, {k, w})), 12);
 }
 
-// --- Storage
-// ---------------------------------------------------------------------------------------------------
+// --- Storage ---
 
 TEST(Storage, CloneReadsBeforeTheWrite) {
   MiniEngine e;
