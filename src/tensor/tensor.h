@@ -84,8 +84,9 @@ class Tensor {
   // `uop` is a tensor-level value; `device` is where it is computed when it names no buffer.
   Tensor(UOpRef uop, std::string device);
 
-  // --- Creation
-  // ----------------------------------------------------------------------------------------------- Row-major
+  // --- Creation ---
+
+  // Row-major
   // elements; `data.size()` must be the product of `shape`. The tensor owns its storage from the start.
   template <class T>
   static Tensor FromData(const std::vector<T>& data, Shape shape, const std::string& device = "CPU");
@@ -108,8 +109,9 @@ class Tensor {
   static Tensor Normal(Shape shape, uint64_t seed, double mean = 0, double stddev = 1,
                        const TensorOptions& options = {});
 
-  // --- State
-  // -------------------------------------------------------------------------------------------------- Copies
+  // --- State ---
+
+  // Copies
   // of a Tensor are the same tensor: realising or assigning one is seen through all.
   const absl::Status& status() const;
   bool ok() const { return status().ok(); }
@@ -211,8 +213,9 @@ class Tensor {
   Tensor Unsqueeze(int64_t axis) const;
   Tensor Flatten(int64_t start = 0, int64_t end = -1) const;
 
-  // --- Reductions (no axes: all of them)
-  // --------------------------------------------------------------------------- Integers and bool answer in
+  // --- Reductions (no axes: all of them) ---
+
+  // Integers and bool answer in
   // SumResultType; floats accumulate in AccType and answer in their own type.
   Tensor Sum(const std::vector<int64_t>& axes = {}, bool keepdim = false) const;
   Tensor Prod(const std::vector<int64_t>& axes = {}, bool keepdim = false) const;
