@@ -86,8 +86,8 @@ class Tensor {
 
   // --- Creation ---
 
-  // Row-major
-  // elements; `data.size()` must be the product of `shape`. The tensor owns its storage from the start.
+  // Row-major elements; `data.size()` must be the product of `shape`. The tensor owns its storage from the
+  // start.
   template <class T>
   static Tensor FromData(const std::vector<T>& data, Shape shape, const std::string& device = "CPU");
   // The same from raw bytes of `dtype` as stored (for f16, bf16 and 8-bit floats).
@@ -111,8 +111,7 @@ class Tensor {
 
   // --- State ---
 
-  // Copies
-  // of a Tensor are the same tensor: realising or assigning one is seen through all.
+  // Copies of a Tensor are the same tensor: realising or assigning one is seen through all.
   const absl::Status& status() const;
   bool ok() const { return status().ok(); }
   const Shape& shape() const;  // {} on an error
@@ -215,8 +214,7 @@ class Tensor {
 
   // --- Reductions (no axes: all of them) ---
 
-  // Integers and bool answer in
-  // SumResultType; floats accumulate in AccType and answer in their own type.
+  // Integers and bool answer in SumResultType; floats accumulate in AccType and answer in their own type.
   Tensor Sum(const std::vector<int64_t>& axes = {}, bool keepdim = false) const;
   Tensor Prod(const std::vector<int64_t>& axes = {}, bool keepdim = false) const;
   Tensor Max(const std::vector<int64_t>& axes = {}, bool keepdim = false) const;
