@@ -19,6 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   }
   // Large images are legal and slow: one in a small bound shows that relocation stays inside.
-  if (object->image_size() <= (uint64_t{1} << 20) && object->Image(uint64_t{1} << 40).size() != object->image_size()) std::abort();
+  if (object->image_size() <= (uint64_t{1} << 20) &&
+      object->Image(uint64_t{1} << 40).size() != object->image_size())
+    std::abort();
   return 0;
 }

@@ -8,7 +8,8 @@
 
 namespace understudy {
 
-Buffer::Buffer(std::shared_ptr<Device> device, size_t bytes) : memory_(std::make_shared<Memory>()), bytes_(bytes) {
+Buffer::Buffer(std::shared_ptr<Device> device, size_t bytes)
+    : memory_(std::make_shared<Memory>()), bytes_(bytes) {
   US_CHECK(device != nullptr) << "a buffer needs a device";
   memory_->device = std::move(device);
   memory_->bytes = bytes;
@@ -51,8 +52,8 @@ absl::Status Buffer::CopyOut(void* dst, size_t bytes) {
   }
   if (bytes == 0) return absl::OkStatus();
   if (!allocated()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("copying out of a buffer of ", bytes_, " bytes on ", device().name(), " that was never written"));
+    return absl::FailedPreconditionError(absl::StrCat("copying out of a buffer of ", bytes_, " bytes on ",
+                                                      device().name(), " that was never written"));
   }
   US_ASSIGN_OR_RETURN(const Allocation src, Get());
   return device().CopyOut(dst, src, bytes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Device memory with an owner: what hangs in the StorageSlot of a BUFFER node. Allocated when first needed, freed
-// with the last Buffer that looks into it; a view keeps its base alive. Holds bytes, never types or shapes.
+// Device memory with an owner: what hangs in the StorageSlot of a BUFFER node. Allocated when first needed,
+// freed with the last Buffer that looks into it; a view keeps its base alive. Holds bytes, never types or
+// shapes.
 
 #include <cstddef>
 #include <memory>
@@ -21,7 +22,8 @@ class Buffer : public StorageBase {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  // `bytes` bytes from `offset` of the same memory, in this buffer's coordinates. OutOfRange when it does not fit.
+  // `bytes` bytes from `offset` of the same memory, in this buffer's coordinates. OutOfRange when it does not
+  // fit.
   absl::StatusOr<std::unique_ptr<Buffer>> View(size_t offset, size_t bytes) const;
 
   Device& device() const { return *memory_->device; }
@@ -53,7 +55,8 @@ class Buffer : public StorageBase {
   size_t bytes_ = 0;
 };
 
-// Copies between any two buffers of equal size: on the device where both lie on one, through the host otherwise.
+// Copies between any two buffers of equal size: on the device where both lie on one, through the host
+// otherwise.
 absl::Status CopyBuffer(Buffer& dst, Buffer& src);
 
 }  // namespace understudy

@@ -22,7 +22,8 @@ void DeviceRegistry::Register(std::shared_ptr<Device> device) {
 absl::StatusOr<std::shared_ptr<Device>> DeviceRegistry::Find(const std::string& name) const {
   const auto it = devices_.find(name);
   if (it == devices_.end()) {
-    return absl::NotFoundError(absl::StrCat("no device '", name, "'; there are: ", absl::StrJoin(Names(), ", ")));
+    return absl::NotFoundError(
+        absl::StrCat("no device '", name, "'; there are: ", absl::StrJoin(Names(), ", ")));
   }
   return it->second;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What every device offers the Engine: memory, copies, a compiler from kernel graphs to programs, and launches that
-// run in the order in which they were given. REF, CPU, NULL and AMD implement it; the Engine and tests use it and
-// know a device by its name only.
+// What every device offers the Engine: memory, copies, a compiler from kernel graphs to programs, and
+// launches that run in the order in which they were given. REF, CPU, NULL and AMD implement it; the Engine
+// and tests use it and know a device by its name only.
 
 #include <array>
 #include <cstddef>
@@ -22,8 +22,9 @@ namespace understudy {
 struct Target;      // src/schedule/target.h
 struct ChoiceList;  // src/codegen: optimisation choices; nullptr = heuristic, empty = none
 
-// A range of device memory: plain numbers, copied freely, owned by nobody. `address` is what a kernel receives: a
-// host pointer on CPU and REF, a GPU virtual address on AMD. `base` names the allocation that the range lies in.
+// A range of device memory: plain numbers, copied freely, owned by nobody. `address` is what a kernel
+// receives: a host pointer on CPU and REF, a GPU virtual address on AMD. `base` names the allocation that the
+// range lies in.
 struct Allocation {
   uint64_t address = 0;
   size_t bytes = 0;
@@ -60,30 +61,31 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // At least 1 byte; contents undefined. ResourceExhausted when memory has run out.
   virtual absl::StatusOr<Allocation> Allocate(size_t bytes) = 0;
-  // `allocation` is what Allocate returned. Work already launched may still use it: the device keeps the memory
-  // until that work is done.
+  // `allocation` is what Allocate returned. Work already launched may still use it: the device keeps the
+  // memory until that work is done.
   virtual absl::Status Free(const Allocation& allocation) = 0;
 
-  // Ordered with launches: CopyIn after what was launched before it, CopyOut after everything. When CopyIn returns,
-  // `src` may be reused; when CopyOut returns, `dst` is filled.
+  // Ordered with launches: CopyIn after what was launched before it, CopyOut after everything. When CopyIn
+  // returns, `src` may be reused; when CopyOut returns, `dst` is filled.
   virtual absl::Status CopyIn(const Allocation& dst, const void* src, size_t bytes) = 0;
   virtual absl::Status CopyOut(void* dst, const Allocation& src, size_t bytes) = 0;
   // Between two ranges of this device that do not overlap.
   virtual absl::Status CopyWithin(const Allocation& dst, const Allocation& src, size_t bytes);
 
   // `kernel` is a SINK as the schedule makes it. Unimplemented names the op or type that the device lacks.
-  virtual absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) = 0;
-  // One buffer a PARAM in position order; vars in name order. Errors of the kernel itself (a fault) may be reported
-  // by a later call, at the latest by Synchronize.
-  virtual absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
-                              LaunchInfo* info) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel,
+                                                           const ChoiceList* choices) = 0;
+  // One buffer a PARAM in position order; vars in name order. Errors of the kernel itself (a fault) may be
+  // reported by a later call, at the latest by Synchronize.
+  virtual absl::Status Launch(Program& program, absl::Span<const Allocation> buffers,
+                              absl::Span<const int64_t> vars, LaunchInfo* info) = 0;
   absl::Status Launch(Program& program, absl::Span<const Allocation> buffers) {
     return Launch(program, buffers, {}, nullptr);
   }
   // Returns when all work is done, with the first error of it.
   virtual absl::Status Synchronize() = 0;
-  // After an error that stopped the device: brings it back. Memory keeps its contents unless the error said that
-  // they are lost. A device that cannot fail returns OK.
+  // After an error that stopped the device: brings it back. Memory keeps its contents unless the error said
+  // that they are lost. A device that cannot fail returns OK.
   virtual absl::Status Recover() { return absl::OkStatus(); }
 };
 

@@ -71,7 +71,8 @@ absl::StatusOr<Program*> Engine::FindProgram(const UOpRef& kernel, Device& devic
   }
   auto program = device.Compile(kernel, options_.choices ? &*options_.choices : nullptr);
   if (!program.ok()) {
-    return Annotate(program.status(), absl::StrCat("compiling ", kernel->arg_as<KernelArg>().name, " for ", device.name()));
+    return Annotate(program.status(),
+                    absl::StrCat("compiling ", kernel->arg_as<KernelArg>().name, " for ", device.name()));
   }
   ++stats_.kernels_compiled;
   CachedProgram& entry = programs_[key];
@@ -82,13 +83,15 @@ absl::StatusOr<Program*> Engine::FindProgram(const UOpRef& kernel, Device& devic
 absl::StatusOr<Buffer*> Engine::Storage(const UOpRef& node, bool output) {
   const BufferArg& arg = node->arg_as<BufferArg>();
   if (arg.slot == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat("buffer ", arg.id, " on ", arg.device, " has no storage slot"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("buffer ", arg.id, " on ", arg.device, " has no storage slot"));
   }
   std::unique_ptr<StorageBase>& impl = arg.slot->impl;
   if (auto* buffer = dynamic_cast<Buffer*>(impl.get())) return buffer;
   auto* host = dynamic_cast<HostData*>(impl.get());
   if (impl != nullptr && host == nullptr) {
-    return absl::InternalError(absl::StrCat("buffer ", arg.id, " on ", arg.device, " holds storage of an unknown kind"));
+    return absl::InternalError(
+        absl::StrCat("buffer ", arg.id, " on ", arg.device, " holds storage of an unknown kind"));
   }
   if (impl == nullptr && !output) {
     return absl::FailedPreconditionError(
@@ -108,10 +111,11 @@ absl::Status Engine::RunKernel(Program& program, Device& device, absl::Span<Buff
                                const ScheduleItem& item) {
   std::vector<Allocation> buffers;
   for (const int slot : item.slots) {
-    US_CHECK(slot >= 0 && static_cast<size_t>(slot) < slots.size()) << "slot " << slot << " of " << slots.size();
+    US_CHECK(slot >= 0 && static_cast<size_t>(slot) < slots.size())
+        << "slot " << slot << " of " << slots.size();
     if (&slots[slot]->device() != &device) {
-      return absl::InternalError(absl::StrCat("kernel ", program.name(), " on ", device.name(), " names a buffer on ",
-                                              slots[slot]->device().name()));
+      return absl::InternalError(absl::StrCat("kernel ", program.name(), " on ", device.name(),
+                                              " names a buffer on ", slots[slot]->device().name()));
     }
     US_ASSIGN_OR_RETURN(const Allocation a, slots[slot]->Get());
     buffers.push_back(a);
@@ -135,8 +139,8 @@ absl::Status Engine::Run(const Call& call) {
     US_ASSIGN_OR_RETURN(Buffer * buffer, Storage(call.buffers[i], is_output[i]));
     slots.push_back(buffer);
   }
-  // Temporaries are views of one arena a device. The arenas go when this returns; devices keep the memory until the
-  // work that uses it is done.
+  // Temporaries are views of one arena a device. The arenas go when this returns; devices keep the memory
+  // until the work that uses it is done.
   std::map<std::string, std::unique_ptr<Buffer>> arenas;
   for (const auto& [name, bytes] : schedule.arena_bytes) {
     US_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, devices_.Find(name));
@@ -145,7 +149,8 @@ absl::Status Engine::Run(const Call& call) {
   std::vector<std::unique_ptr<Buffer>> temporaries;
   for (const Temporary& t : schedule.temporaries) {
     US_CHECK(arenas.contains(t.device)) << "no arena for " << t.device;
-    US_ASSIGN_OR_RETURN(auto view, arenas[t.device]->View(static_cast<size_t>(t.offset), static_cast<size_t>(t.bytes)));
+    US_ASSIGN_OR_RETURN(auto view,
+                        arenas[t.device]->View(static_cast<size_t>(t.offset), static_cast<size_t>(t.bytes)));
     slots.push_back(view.get());
     temporaries.push_back(std::move(view));
   }
@@ -155,8 +160,8 @@ absl::Status Engine::Run(const Call& call) {
     if (item.kind == ScheduleItem::Kind::kCopy) {
       US_CHECK(item.slots.size() == 2) << item.slots.size();
       Buffer &to = *slots[item.slots[0]], &from = *slots[item.slots[1]];
-      US_RETURN_IF_ERROR(Annotate(CopyBuffer(to, from), absl::StrCat("copying from ", from.device().name(), " to ",
-                                                                     to.device().name())));
+      US_RETURN_IF_ERROR(Annotate(CopyBuffer(to, from), absl::StrCat("copying from ", from.device().name(),
+                                                                     " to ", to.device().name())));
       ++stats_.copies;
       stats_.bytes_copied += static_cast<int64_t>(to.bytes());
       continue;
@@ -178,7 +183,8 @@ absl::StatusOr<std::vector<uint8_t>> Engine::Bytes(Tensor& tensor) {
   UOpRef node = WholeBuffer(tensor.uop());
   Tensor contiguous;
   if (node == nullptr) {
-    // A constant, or a view in another order: give the value storage of its own, and leave the caller's tensor as it is.
+    // A constant, or a view in another order: give the value storage of its own, and leave the caller's
+    // tensor as it is.
     contiguous = tensor.Clone();
     US_RETURN_IF_ERROR(Realize(contiguous));
     node = WholeBuffer(contiguous.uop());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Realises tensors: call, schedule, compile, run, with each step cached by structure, so that the second step of a
-// training loop compiles nothing. Programs and tests own one; it owns no device. Not thread safe: one engine a thread.
+// Realises tensors: call, schedule, compile, run, with each step cached by structure, so that the second step
+// of a training loop compiles nothing. Programs and tests own one; it owns no device. Not thread safe: one
+// engine a thread.
 //
 //   Engine engine(devices);
 //   US_ASSIGN_OR_RETURN(std::vector<float> values, engine.Data<float>(y));
@@ -48,9 +49,10 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Afterwards each tensor's value is in storage (or is a virtual constant), and the tensor names that storage. Work
-  // may still be running on return; its errors come from a later call, at the latest from Synchronize. On an error
-  // the tensors keep their graphs, but targets of in-place assignments may be partly written.
+  // Afterwards each tensor's value is in storage (or is a virtual constant), and the tensor names that
+  // storage. Work may still be running on return; its errors come from a later call, at the latest from
+  // Synchronize. On an error the tensors keep their graphs, but targets of in-place assignments may be partly
+  // written.
   absl::Status Realize(absl::Span<Tensor* const> tensors);
   absl::Status Realize(Tensor& tensor);
 
@@ -83,14 +85,16 @@ class Engine {
   // The storage of a BUFFER node on its device: uploaded from the host, or declared when `output`.
   absl::StatusOr<Buffer*> Storage(const UOpRef& buffer, bool output);
   absl::Status Run(const Call& call);
-  absl::Status RunKernel(Program& program, Device& device, absl::Span<Buffer* const> slots, const ScheduleItem& item);
+  absl::Status RunKernel(Program& program, Device& device, absl::Span<Buffer* const> slots,
+                         const ScheduleItem& item);
 
   DeviceRegistry devices_;
   const EngineOptions options_;
   EngineStats stats_;
   std::vector<LaunchRecord> launches_;
   RealizedValues realized_;
-  absl::flat_hash_map<std::pair<const UOp*, std::vector<std::string>>, std::unique_ptr<CachedSchedule>> schedules_;
+  absl::flat_hash_map<std::pair<const UOp*, std::vector<std::string>>, std::unique_ptr<CachedSchedule>>
+      schedules_;
   struct CachedProgram {
     UOpRef kernel;
     std::shared_ptr<Device> device;  // before the program, which must go first
@@ -102,8 +106,8 @@ class Engine {
 template <class T>
 absl::StatusOr<std::vector<T>> Engine::Data(Tensor& tensor) {
   if (tensor.ok() && tensor.dtype() != DTypeOf<T>()) {
-    return absl::InvalidArgumentError("Engine::Data: the tensor is " + tensor.dtype().Name() + ", the caller wants " +
-                                      DTypeOf<T>().Name());
+    return absl::InvalidArgumentError("Engine::Data: the tensor is " + tensor.dtype().Name() +
+                                      ", the caller wants " + DTypeOf<T>().Name());
   }
   absl::StatusOr<std::vector<uint8_t>> bytes = Bytes(tensor);
   if (!bytes.ok()) return bytes.status();

@@ -34,11 +34,12 @@ std::string ProfileText(absl::Span<const LaunchRecord> records) {
   const std::vector<KernelProfile> list = SummarizeLaunches(records);
   uint64_t all = 0;
   for (const KernelProfile& p : list) all += p.total_ns;
-  std::string out = absl::StrFormat("%12s %6s %9s %12s  %-8s %s\n", "total us", "share", "launches", "mean us", "device", "kernel");
+  std::string out = absl::StrFormat("%12s %6s %9s %12s  %-8s %s\n", "total us", "share", "launches",
+                                    "mean us", "device", "kernel");
   for (const KernelProfile& p : list) {
     out += absl::StrFormat("%12.1f %5.1f%% %9d %12.2f  %-8s %s\n", p.total_ns / 1e3,
-                           all == 0 ? 0.0 : 100.0 * p.total_ns / all, p.launches, p.total_ns / 1e3 / p.launches, p.device,
-                           p.kernel);
+                           all == 0 ? 0.0 : 100.0 * p.total_ns / all, p.launches,
+                           p.total_ns / 1e3 / p.launches, p.device, p.kernel);
   }
   return out;
 }
@@ -49,12 +50,19 @@ std::string ChromeTrace(absl::Span<const LaunchRecord> records) {
   for (const LaunchRecord& r : records) {
     const auto [track, added] = tracks.emplace(r.device, static_cast<int>(tracks.size()));
     if (added) {
-      events.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", 0}, {"tid", track->second},
+      events.push_back({{"ph", "M"},
+                        {"name", "thread_name"},
+                        {"pid", 0},
+                        {"tid", track->second},
                         {"args", {{"name", r.device}}}});
     }
     // Microseconds; fractions keep the nanoseconds.
-    events.push_back({{"ph", "X"}, {"name", r.kernel}, {"pid", 0}, {"tid", track->second},
-                      {"ts", r.info.begin_ns / 1e3}, {"dur", r.info.device_ns / 1e3},
+    events.push_back({{"ph", "X"},
+                      {"name", r.kernel},
+                      {"pid", 0},
+                      {"tid", track->second},
+                      {"ts", r.info.begin_ns / 1e3},
+                      {"dur", r.info.device_ns / 1e3},
                       {"args", {{"grid", r.info.grid}, {"block", r.info.block}}}});
   }
   // Kernel names are ours, but a trace is a file for others: bytes that are no UTF-8 become U+FFFD.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What an engine's launch records say, for people: time by kernel, and a trace that chrome://tracing and Perfetto read.
-// Pure functions over the records; measures nothing itself.
+// What an engine's launch records say, for people: time by kernel, and a trace that chrome://tracing and
+// Perfetto read. Pure functions over the records; measures nothing itself.
 
 #include <cstdint>
 #include <string>
@@ -29,7 +29,8 @@ std::vector<KernelProfile> SummarizeLaunches(absl::Span<const LaunchRecord> reco
 // A table of the summary: total, share, launches, mean, kernel, device.
 std::string ProfileText(absl::Span<const LaunchRecord> records);
 
-// Trace Event Format (JSON): one complete event a launch, one track a device, times on the device's own clock.
+// Trace Event Format (JSON): one complete event a launch, one track a device, times on the device's own
+// clock.
 std::string ChromeTrace(absl::Span<const LaunchRecord> records);
 
 }  // namespace understudy

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a tensor to a wave and back: the same programs on REF, CPU and AMD (driver, queues, mock machine, emulator).
-// REF is held to loops written out here, the other devices to REF: bit for bit where no order of addition is free.
+// From a tensor to a wave and back: the same programs on REF, CPU and AMD (driver, queues, mock machine,
+// emulator). REF is held to loops written out here, the other devices to REF: bit for bit where no order of
+// addition is free.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -53,8 +54,8 @@ class StackTest : public testing::Test {
   }
 
   // `program` on every device; REF within `ref_ulps` of `expected`, the others within `ulps` of REF.
-  void OnEveryDevice(const std::function<Tensor(const std::string&)>& program, const std::vector<double>& expected,
-                     uint64_t ref_ulps, uint64_t ulps) {
+  void OnEveryDevice(const std::function<Tensor(const std::string&)>& program,
+                     const std::vector<double>& expected, uint64_t ref_ulps, uint64_t ulps) {
     const std::vector<float> ref = Get(program("REF"));
     ASSERT_EQ(ref.size(), expected.size());
     for (size_t i = 0; i < ref.size(); ++i) {
@@ -65,7 +66,8 @@ class StackTest : public testing::Test {
       const std::vector<float> got = Get(program(device));
       ASSERT_EQ(got.size(), ref.size()) << device;
       for (size_t i = 0; i < ref.size(); ++i) {
-        ASSERT_LE(UlpDistance(got[i], ref[i]), ulps) << device << " element " << i << ": " << got[i] << ", REF " << ref[i];
+        ASSERT_LE(UlpDistance(got[i], ref[i]), ulps)
+            << device << " element " << i << ": " << got[i] << ", REF " << ref[i];
       }
     }
   }
@@ -86,7 +88,8 @@ class StackTest : public testing::Test {
 TEST_F(StackTest, ElementwiseWithBroadcasting) {
   const auto a = Ramp(13 * 7), b = Ramp(7, 1.5f, 2.0f);
   std::vector<double> expected;
-  for (int i = 0; i < 13 * 7; ++i) expected.push_back(std::max((a[i] + b[i % 7]) * 2.0f - a[i] / b[i % 7], 0.0f));
+  for (int i = 0; i < 13 * 7; ++i)
+    expected.push_back(std::max((a[i] + b[i % 7]) * 2.0f - a[i] / b[i % 7], 0.0f));
   OnEveryDevice(
       [&](const std::string& device) {
         const Tensor x = Tensor::FromData(a, {13, 7}, device), y = Tensor::FromData(b, {7}, device);
@@ -128,8 +131,9 @@ TEST_F(StackTest, Softmax) {
     for (int c = 0; c < cols; ++c) sum += std::exp(a[r * cols + c] - top);
     for (int c = 0; c < cols; ++c) expected[r * cols + c] = std::exp(a[r * cols + c] - top) / sum;
   }
-  OnEveryDevice([&](const std::string& device) { return Tensor::FromData(a, {rows, cols}, device).Softmax(); }, expected,
-                16, 16);
+  OnEveryDevice(
+      [&](const std::string& device) { return Tensor::FromData(a, {rows, cols}, device).Softmax(); },
+      expected, 16, 16);
 }
 
 TEST_F(StackTest, GradientsTrainALine) {
@@ -138,7 +142,8 @@ TEST_F(StackTest, GradientsTrainALine) {
     std::vector<float> xs(32), ys(32);
     for (int i = 0; i < 32; ++i) xs[i] = static_cast<float>(i) / 16 - 1, ys[i] = 3 * xs[i] + 1;
     const Tensor x = Tensor::FromData(xs, {32, 1}, device), y = Tensor::FromData(ys, {32, 1}, device);
-    Tensor w = Tensor::FromData<float>({0.0f}, {1, 1}, device), b = Tensor::FromData<float>({0.0f}, {1}, device);
+    Tensor w = Tensor::FromData<float>({0.0f}, {1, 1}, device),
+           b = Tensor::FromData<float>({0.0f}, {1}, device);
     w.set_requires_grad();
     b.set_requires_grad();
     int64_t compiled_after_two = 0;
@@ -152,7 +157,8 @@ TEST_F(StackTest, GradientsTrainALine) {
       ASSERT_TRUE(s.ok()) << device << " step " << step << ": " << s;
       if (step == 1) compiled_after_two = engine_->stats().kernels_compiled;
     }
-    EXPECT_EQ(engine_->stats().kernels_compiled, compiled_after_two) << device << ": a repeated step compiles nothing";
+    EXPECT_EQ(engine_->stats().kernels_compiled, compiled_after_two)
+        << device << ": a repeated step compiles nothing";
     EXPECT_NEAR(Get(w)[0], 3, 1e-3) << device;
     EXPECT_NEAR(Get(b)[0], 1, 1e-3) << device;
   }
@@ -188,7 +194,8 @@ TEST_F(StackTest, ValuesMoveBetweenDevices) {
 
 TEST_F(StackTest, ConstantsViewsAndEmptyTensorsHaveData) {
   for (const char* device : {"REF", "CPU", "AMD"}) {
-    EXPECT_EQ(Get(Tensor::Full({3}, 2.5, {dtypes::kFloat32, device})), (std::vector<float>{2.5f, 2.5f, 2.5f})) << device;
+    EXPECT_EQ(Get(Tensor::Full({3}, 2.5, {dtypes::kFloat32, device})), (std::vector<float>{2.5f, 2.5f, 2.5f}))
+        << device;
     const Tensor x = Tensor::FromData<float>({1, 2, 3, 4, 5, 6}, {2, 3}, device);
     EXPECT_EQ(Get(x.Transpose()), (std::vector<float>{1, 4, 2, 5, 3, 6})) << device;
     EXPECT_EQ(Get(x.Flip({1})), (std::vector<float>{3, 2, 1, 6, 5, 4})) << device;
@@ -224,15 +231,19 @@ TEST_F(StackTest, StorageGoesWithItsLastTensor) {
 
 TEST_F(StackTest, MistakesAreNamed) {
   Tensor ints = Tensor::FromData<int32_t>({1, 2}, {2}, "AMD");
-  EXPECT_EQ(engine_->Data<float>(ints).status().message(), "Engine::Data: the tensor is i32, the caller wants f32");
+  EXPECT_EQ(engine_->Data<float>(ints).status().message(),
+            "Engine::Data: the tensor is i32, the caller wants f32");
   Tensor lost = Tensor::FromData<float>({1, 2}, {2}, "TPU") + 1.0f;
-  EXPECT_NE(std::string(engine_->Data<float>(lost).status().message()).find("no device 'TPU'; there are: AMD, CPU, NULL, REF"),
-            std::string::npos) << engine_->Data<float>(lost).status();
+  EXPECT_NE(std::string(engine_->Data<float>(lost).status().message())
+                .find("no device 'TPU'; there are: AMD, CPU, NULL, REF"),
+            std::string::npos)
+      << engine_->Data<float>(lost).status();
   Tensor bad = Tensor::FromData<float>({1, 2}, {2}, "AMD") + Tensor::FromData<float>({1, 2, 3}, {3}, "AMD");
   EXPECT_FALSE(engine_->Realize(bad).ok());
   Tensor null = Tensor::FromData<float>({1, 2}, {2}, "NULL") + 1.0f;
   EXPECT_TRUE(engine_->Realize(null).ok()) << "NULL compiles";
-  EXPECT_NE(std::string(engine_->Data<float>(null).status().message()).find("compiles kernels and runs none"), std::string::npos);
+  EXPECT_NE(std::string(engine_->Data<float>(null).status().message()).find("compiles kernels and runs none"),
+            std::string::npos);
 }
 
 TEST_F(StackTest, AFaultOfOneKernelEndsInAnErrorAndTheEngineGoesOn) {
@@ -244,7 +255,8 @@ TEST_F(StackTest, AFaultOfOneKernelEndsInAnErrorAndTheEngineGoesOn) {
   Tensor y = x * 2.0f;
   const auto failed = engine_->Data<float>(y);
   ASSERT_EQ(failed.status().code(), absl::StatusCode::kAborted) << failed.status();
-  EXPECT_NE(std::string(failed.status().message()).find("memory fault at 0xdead0"), std::string::npos) << failed.status();
+  EXPECT_NE(std::string(failed.status().message()).find("memory fault at 0xdead0"), std::string::npos)
+      << failed.status();
   ASSERT_TRUE(amd_->Recover().ok());
   Tensor z = x * 2.0f + 0.0f;
   const auto a = Ramp(64);

@@ -41,13 +41,15 @@ absl::StatusOr<std::shared_ptr<AmdDevice>> AmdDevice::Open(os::Syscalls& sys, in
   US_ASSIGN_OR_RETURN(auto gpu, amd::AmdGpu::Open(sys, index, options));
   Target target = Gfx1100Target();
   if (gpu->isa() != target.isa) {
-    return absl::UnimplementedError(absl::StrCat("the compiler has no target for ", gpu->isa(), ", only ", target.isa));
+    return absl::UnimplementedError(
+        absl::StrCat("the compiler has no target for ", gpu->isa(), ", only ", target.isa));
   }
   return std::shared_ptr<AmdDevice>(new AmdDevice(std::move(gpu), std::move(target)));
 }
 
 absl::StatusOr<Allocation> AmdDevice::Allocate(size_t bytes) {
-  US_ASSIGN_OR_RETURN(const amd::GpuBuffer buffer, gpu_->Allocate(bytes, amd::MemoryKind::kVram, {true, false, "buffer"}));
+  US_ASSIGN_OR_RETURN(const amd::GpuBuffer buffer,
+                      gpu_->Allocate(bytes, amd::MemoryKind::kVram, {true, false, "buffer"}));
   std::lock_guard lock(mutex_);
   buffers_[buffer.va] = buffer;
   return Allocation{buffer.va, bytes, buffer.va};
@@ -58,7 +60,8 @@ absl::Status AmdDevice::Free(const Allocation& allocation) {
   {
     std::lock_guard lock(mutex_);
     const auto it = buffers_.find(allocation.base);
-    if (it == buffers_.end()) return absl::InvalidArgumentError(absl::StrCat("freeing ", allocation.base, " on AMD: not allocated"));
+    if (it == buffers_.end())
+      return absl::InvalidArgumentError(absl::StrCat("freeing ", allocation.base, " on AMD: not allocated"));
     buffer = it->second;
     buffers_.erase(it);
   }
@@ -93,38 +96,40 @@ absl::StatusOr<std::unique_ptr<Program>> AmdDevice::Compile(const UOpRef& kernel
   return std::make_unique<AmdProgram>(*gpu_, code, *loaded, std::move(compiled));
 }
 
-absl::Status AmdDevice::Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
-                               LaunchInfo* info) {
+absl::Status AmdDevice::Launch(Program& program, absl::Span<const Allocation> buffers,
+                               absl::Span<const int64_t> vars, LaunchInfo* info) {
   auto* p = dynamic_cast<AmdProgram*>(&program);
-  if (p == nullptr) return absl::InvalidArgumentError(absl::StrCat("program ", program.name(), " is not of device AMD"));
+  if (p == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("program ", program.name(), " is not of device AMD"));
   const CompiledKernel& c = p->compiled();
   if (vars.size() != c.vars.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, " has ", c.vars.size(), " variables, ", vars.size(),
-                                                   " were given"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("kernel ", c.name, " has ", c.vars.size(), " variables, ", vars.size(), " were given"));
   }
   // The renderer's ABI: addresses by position, then variables by name.
   std::vector<uint8_t> kernarg((c.params.size() + vars.size()) * 8);
   uint8_t* at = kernarg.data();
   for (const KernelParam& param : c.params) {
     if (param.position < 0 || static_cast<size_t>(param.position) >= buffers.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("kernel ", c.name, " reads buffer ", param.position, ", ", buffers.size(), " were given"));
+      return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, " reads buffer ", param.position,
+                                                     ", ", buffers.size(), " were given"));
     }
     StoreLE<uint64_t>(at, buffers[param.position].address);
     at += 8;
   }
   for (size_t i = 0; i < vars.size(); ++i, at += 8) {
     if (vars[i] < c.vars[i].min || vars[i] > c.vars[i].max) {
-      return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, ": variable ", c.vars[i].name, " is ", vars[i],
-                                                     ", expected ", c.vars[i].min, " to ", c.vars[i].max));
+      return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, ": variable ", c.vars[i].name, " is ",
+                                                     vars[i], ", expected ", c.vars[i].min, " to ",
+                                                     c.vars[i].max));
     }
     StoreLE<int64_t>(at, vars[i]);
   }
   amd::LaunchShape shape;
   for (int i = 0; i < 3; ++i) {
     if (c.global[i] < 1 || c.global[i] > UINT32_MAX || c.local[i] < 1 || c.local[i] > UINT32_MAX) {
-      return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, ": grid ", c.global[i], " x ", c.local[i],
-                                                     " in dimension ", i));
+      return absl::InvalidArgumentError(
+          absl::StrCat("kernel ", c.name, ": grid ", c.global[i], " x ", c.local[i], " in dimension ", i));
     }
     shape.grid[i] = static_cast<uint32_t>(c.global[i]);
     shape.block[i] = static_cast<uint32_t>(c.local[i]);

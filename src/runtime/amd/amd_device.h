@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The device "AMD": an AmdGpu behind the interface that the Engine knows. Kernels are lowered and rendered by the
-// compiler, linked in process, and loaded like any other code object. The Syscalls that it was opened with decide
-// whether the machine below is real; they must outlive the device and every buffer on it.
+// The device "AMD": an AmdGpu behind the interface that the Engine knows. Kernels are lowered and rendered by
+// the compiler, linked in process, and loaded like any other code object. The Syscalls that it was opened
+// with decide whether the machine below is real; they must outlive the device and every buffer on it.
 
 #include <memory>
 #include <string>
@@ -38,7 +38,8 @@ class AmdDevice : public Device {
   absl::Status Recover() override { return gpu_->Recover(); }
 
  private:
-  AmdDevice(std::unique_ptr<amd::AmdGpu> gpu, Target target) : gpu_(std::move(gpu)), target_(std::move(target)) {}
+  AmdDevice(std::unique_ptr<amd::AmdGpu> gpu, Target target)
+      : gpu_(std::move(gpu)), target_(std::move(target)) {}
 
   std::string name_ = "AMD";
   std::unique_ptr<amd::AmdGpu> gpu_;

@@ -24,11 +24,11 @@ constexpr struct {
   uint32_t mach;
   const char* isa;
 } kMachines[] = {
-    {0x2c, "gfx900"},  {0x2f, "gfx906"},  {0x30, "gfx908"},  {0x31, "gfx909"},  {0x3f, "gfx90a"},  {0x4c, "gfx942"},
-    {0x4f, "gfx950"},  {0x33, "gfx1010"}, {0x34, "gfx1011"}, {0x35, "gfx1012"}, {0x36, "gfx1030"}, {0x37, "gfx1031"},
-    {0x38, "gfx1032"}, {0x39, "gfx1033"}, {0x3e, "gfx1034"}, {0x3d, "gfx1035"}, {0x45, "gfx1036"}, {0x41, "gfx1100"},
-    {0x46, "gfx1101"}, {0x47, "gfx1102"}, {0x44, "gfx1103"}, {0x43, "gfx1150"}, {0x4a, "gfx1151"}, {0x48, "gfx1200"},
-    {0x4e, "gfx1201"},
+    {0x2c, "gfx900"},  {0x2f, "gfx906"},  {0x30, "gfx908"},  {0x31, "gfx909"},  {0x3f, "gfx90a"},
+    {0x4c, "gfx942"},  {0x4f, "gfx950"},  {0x33, "gfx1010"}, {0x34, "gfx1011"}, {0x35, "gfx1012"},
+    {0x36, "gfx1030"}, {0x37, "gfx1031"}, {0x38, "gfx1032"}, {0x39, "gfx1033"}, {0x3e, "gfx1034"},
+    {0x3d, "gfx1035"}, {0x45, "gfx1036"}, {0x41, "gfx1100"}, {0x46, "gfx1101"}, {0x47, "gfx1102"},
+    {0x44, "gfx1103"}, {0x43, "gfx1150"}, {0x4a, "gfx1151"}, {0x48, "gfx1200"}, {0x4e, "gfx1201"},
 };
 
 absl::Status Bad(uint64_t offset, const std::string& what) {
@@ -37,8 +37,8 @@ absl::Status Bad(uint64_t offset, const std::string& what) {
 
 }  // namespace
 
-// Walks the file once, front to back: header, segments, dynamic table, symbols, relocations, descriptors, metadata.
-// All reads go through At or through image addresses checked by Loaded.
+// Walks the file once, front to back: header, segments, dynamic table, symbols, relocations, descriptors,
+// metadata. All reads go through At or through image addresses checked by Loaded.
 class CodeObjectParser {
  public:
   explicit CodeObjectParser(absl::Span<const uint8_t> file) : file_(file) {}
@@ -66,7 +66,8 @@ class CodeObjectParser {
   // `n` bytes at an image address that a segment's file part covers, or nullptr.
   const uint8_t* Loaded(uint64_t address, uint64_t n) const {
     for (const CodeObject::Segment& s : out_.segments_) {
-      if (address >= s.address && address - s.address <= s.bytes.size() && n <= s.bytes.size() - (address - s.address)) {
+      if (address >= s.address && address - s.address <= s.bytes.size() &&
+          n <= s.bytes.size() - (address - s.address)) {
         return s.bytes.data() + (address - s.address);
       }
     }
@@ -74,8 +75,8 @@ class CodeObjectParser {
   }
   absl::StatusOr<const uint8_t*> NeedLoaded(uint64_t address, uint64_t n, const std::string& what) const {
     if (const uint8_t* p = Loaded(address, n)) return p;
-    return absl::InvalidArgumentError(
-        absl::StrFormat("code object: %s at address 0x%x needs %d bytes that no segment loads", what, address, n));
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "code object: %s at address 0x%x needs %d bytes that no segment loads", what, address, n));
   }
 
   absl::Status ReadHeader() {
@@ -95,16 +96,18 @@ class CodeObjectParser {
         {offsetof(Elf64_Ehdr, e_machine), header_.e_machine, kMachineAmdGpu, "machine (224: AMDGPU)"},
         {offsetof(Elf64_Ehdr, e_version), header_.e_version, EV_CURRENT, "version"},
         {offsetof(Elf64_Ehdr, e_ehsize), header_.e_ehsize, sizeof(Elf64_Ehdr), "size of this header"},
-        {offsetof(Elf64_Ehdr, e_phentsize), header_.e_phentsize, sizeof(Elf64_Phdr), "size of a program header"},
+        {offsetof(Elf64_Ehdr, e_phentsize), header_.e_phentsize, sizeof(Elf64_Phdr),
+         "size of a program header"},
     };
     for (const auto& f : kFields) {
-      if (f.value != f.expected) return Bad(f.offset, absl::StrCat(f.name, " is ", f.value, ", expected ", f.expected));
+      if (f.value != f.expected)
+        return Bad(f.offset, absl::StrCat(f.name, " is ", f.value, ", expected ", f.expected));
     }
     const int abi = id[EI_ABIVERSION];
     if (abi < 2 || abi > 4) {
       return absl::UnimplementedError(absl::StrFormat(
-          "code object, offset 0x%x: ABI version is %d, expected 2 to 4 (code object version 4 to 6)", EI_ABIVERSION,
-          abi));
+          "code object, offset 0x%x: ABI version is %d, expected 2 to 4 (code object version 4 to 6)",
+          EI_ABIVERSION, abi));
     }
     out_.version_ = abi + 2;
     const uint32_t mach = header_.e_flags & 0xff;
@@ -112,8 +115,8 @@ class CodeObjectParser {
       if (m.mach == mach) out_.isa_ = m.isa;
     }
     if (out_.isa_.empty()) {
-      return absl::UnimplementedError(absl::StrFormat("code object, offset 0x%x: processor 0x%02x is not known",
-                                                      offsetof(Elf64_Ehdr, e_flags), mach));
+      return absl::UnimplementedError(absl::StrFormat(
+          "code object, offset 0x%x: processor 0x%02x is not known", offsetof(Elf64_Ehdr, e_flags), mach));
     }
     return absl::OkStatus();
   }
@@ -123,8 +126,9 @@ class CodeObjectParser {
       return Bad(offsetof(Elf64_Ehdr, e_phnum),
                  absl::StrCat(header_.e_phnum, " program headers, expected 1 to 256"));
     }
-    US_ASSIGN_OR_RETURN(const uint8_t* table, At(header_.e_phoff, uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr),
-                                                 "the program header table"));
+    US_ASSIGN_OR_RETURN(
+        const uint8_t* table,
+        At(header_.e_phoff, uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr), "the program header table"));
     uint64_t end = 0;
     for (int i = 0; i < header_.e_phnum; ++i) {
       const auto ph = LoadLE<Elf64_Phdr>(table + i * sizeof(Elf64_Phdr));
@@ -134,16 +138,20 @@ class CodeObjectParser {
           US_ASSIGN_OR_RETURN(const uint8_t* bytes,
                               At(ph.p_offset, ph.p_filesz, absl::StrCat("loaded segment ", i)));
           if (ph.p_filesz > ph.p_memsz) {
-            return Bad(where, absl::StrCat("segment ", i, ": file size ", ph.p_filesz, " exceeds memory size ", ph.p_memsz));
+            return Bad(where, absl::StrCat("segment ", i, ": file size ", ph.p_filesz,
+                                           " exceeds memory size ", ph.p_memsz));
           }
           if (ph.p_memsz > CodeObject::kMaxImage || ph.p_vaddr > CodeObject::kMaxImage - ph.p_memsz) {
-            return Bad(where, absl::StrFormat("segment %d: address 0x%x and memory size 0x%x exceed an image of 0x%x", i,
-                                              ph.p_vaddr, ph.p_memsz, CodeObject::kMaxImage));
+            return Bad(where, absl::StrFormat(
+                                  "segment %d: address 0x%x and memory size 0x%x exceed an image of 0x%x", i,
+                                  ph.p_vaddr, ph.p_memsz, CodeObject::kMaxImage));
           }
           // The ELF specification: loaded segments ascend. Overlap would make the image depend on our order.
           if (ph.p_vaddr < end) {
-            return Bad(where, absl::StrFormat("segment %d: address 0x%x overlaps or precedes the one before, which "
-                                              "ends at 0x%x", i, ph.p_vaddr, end));
+            return Bad(where,
+                       absl::StrFormat("segment %d: address 0x%x overlaps or precedes the one before, which "
+                                       "ends at 0x%x",
+                                       i, ph.p_vaddr, end));
           }
           end = ph.p_vaddr + ph.p_memsz;
           if (ph.p_memsz != 0) out_.segments_.push_back({ph.p_vaddr, {bytes, bytes + ph.p_filesz}});
@@ -160,8 +168,8 @@ class CodeObjectParser {
         case PT_INTERP:
         case PT_TLS:
           return absl::UnimplementedError(absl::StrFormat(
-              "code object, offset 0x%x: program header %d of type %d (interpreter or thread-local storage)", where, i,
-              ph.p_type));
+              "code object, offset 0x%x: program header %d of type %d (interpreter or thread-local storage)",
+              where, i, ph.p_type));
         default:
           break;  // PHDR, GNU_RELRO, GNU_STACK: nothing to do on a GPU
       }
@@ -177,17 +185,20 @@ class CodeObjectParser {
     bool ended = false;
     for (uint64_t i = 0; !ended && i + sizeof(Elf64_Dyn) <= dynamic_size_; i += sizeof(Elf64_Dyn)) {
       const auto d = LoadLE<Elf64_Dyn>(p + i);
-      if (d.d_tag == DT_NULL) ended = true;
-      else dynamic_[d.d_tag] = d.d_un.d_val;
+      if (d.d_tag == DT_NULL)
+        ended = true;
+      else
+        dynamic_[d.d_tag] = d.d_un.d_val;
     }
     if (!ended) {
-      return absl::InvalidArgumentError(
-          absl::StrFormat("code object: the dynamic table at address 0x%x has no end mark", dynamic_address_));
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "code object: the dynamic table at address 0x%x has no end mark", dynamic_address_));
     }
     for (const int64_t tag : {DT_SYMTAB, DT_STRTAB, DT_STRSZ, DT_HASH}) {
       if (!dynamic_.contains(tag)) {
-        return absl::InvalidArgumentError(absl::StrCat("code object: the dynamic table has no entry of tag ", tag,
-                                                       " (symbol table, strings, their size and hash are needed)"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("code object: the dynamic table has no entry of tag ", tag,
+                         " (symbol table, strings, their size and hash are needed)"));
       }
     }
     for (const int64_t tag : {DT_NEEDED, DT_REL, DT_JMPREL, DT_INIT, DT_INIT_ARRAY}) {
@@ -203,7 +214,8 @@ class CodeObjectParser {
     const uint64_t size = dynamic_.at(DT_STRSZ);
     US_ASSIGN_OR_RETURN(const uint8_t* table, NeedLoaded(dynamic_.at(DT_STRTAB), size, "the string table"));
     if (offset >= size) {
-      return absl::InvalidArgumentError(absl::StrCat("code object: string ", offset, " of a table of ", size, " bytes"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("code object: string ", offset, " of a table of ", size, " bytes"));
     }
     const auto* begin = reinterpret_cast<const char*>(table + offset);
     const void* zero = std::memchr(begin, 0, size - offset);
@@ -227,7 +239,8 @@ class CodeObjectParser {
     US_ASSIGN_OR_RETURN(const uint8_t* hash, NeedLoaded(dynamic_.at(DT_HASH), 8, "the hash table"));
     num_symbols_ = LoadLE<uint32_t>(hash + 4);
     US_RETURN_IF_ERROR(NeedLoaded(dynamic_.at(DT_SYMTAB), num_symbols_ * sizeof(Elf64_Sym),
-                                  absl::StrCat("a symbol table of ", num_symbols_)).status());
+                                  absl::StrCat("a symbol table of ", num_symbols_))
+                           .status());
     for (uint64_t i = 1; i < num_symbols_; ++i) {
       US_ASSIGN_OR_RETURN(const Elf64_Sym sym, SymbolAt(i));
       US_ASSIGN_OR_RETURN(const std::string name, String(sym.st_name));
@@ -266,15 +279,16 @@ class CodeObjectParser {
       const auto r = LoadLE<Elf64_Rela>(table + i);
       const uint32_t type = static_cast<uint32_t>(ELF64_R_TYPE(r.r_info));
       if (type == 0) continue;  // R_AMDGPU_NONE
-      const auto* form = std::find_if(std::begin(kForms), std::end(kForms), [&](const auto& f) { return f.type == type; });
+      const auto* form =
+          std::find_if(std::begin(kForms), std::end(kForms), [&](const auto& f) { return f.type == type; });
       if (form == std::end(kForms)) {
         return absl::UnimplementedError(
             absl::StrFormat("code object: relocation type %d at address 0x%x", type, r.r_offset));
       }
       if (r.r_offset > out_.image_size_ || form->width > out_.image_size_ - r.r_offset) {
-        return absl::InvalidArgumentError(absl::StrFormat(
-            "code object: relocation %d patches address 0x%x outside the image of 0x%x bytes", i / entry, r.r_offset,
-            out_.image_size_));
+        return absl::InvalidArgumentError(
+            absl::StrFormat("code object: relocation %d patches address 0x%x outside the image of 0x%x bytes",
+                            i / entry, r.r_offset, out_.image_size_));
       }
       uint64_t value = static_cast<uint64_t>(r.r_addend);
       if (form->symbol) {
@@ -292,8 +306,8 @@ class CodeObjectParser {
       KernelSymbol kernel;
       kernel.name = name.substr(0, name.size() - 3);
       kernel.descriptor_address = symbol.address;
-      US_ASSIGN_OR_RETURN(const uint8_t* p,
-                          NeedLoaded(symbol.address, kDescriptorBytes, absl::StrCat("kernel descriptor ", name)));
+      US_ASSIGN_OR_RETURN(const uint8_t* p, NeedLoaded(symbol.address, kDescriptorBytes,
+                                                       absl::StrCat("kernel descriptor ", name)));
       KernelDescriptor& d = kernel.descriptor;
       d.group_segment_fixed_size = LoadLE<uint32_t>(p);
       d.private_segment_fixed_size = LoadLE<uint32_t>(p + 4);
@@ -316,11 +330,12 @@ class CodeObjectParser {
       // Unsigned arithmetic: a hostile offset wraps instead of overflowing, and is then out of the image.
       kernel.entry_address = symbol.address + static_cast<uint64_t>(d.entry_offset);
       if (kernel.entry_address % 256 != 0) {
-        return absl::InvalidArgumentError(absl::StrFormat(
-            "code object: kernel %s: code at address 0x%x, expected a multiple of 256", kernel.name,
-            kernel.entry_address));
+        return absl::InvalidArgumentError(
+            absl::StrFormat("code object: kernel %s: code at address 0x%x, expected a multiple of 256",
+                            kernel.name, kernel.entry_address));
       }
-      US_RETURN_IF_ERROR(NeedLoaded(kernel.entry_address, 4, absl::StrCat("code of kernel ", kernel.name)).status());
+      US_RETURN_IF_ERROR(
+          NeedLoaded(kernel.entry_address, 4, absl::StrCat("code of kernel ", kernel.name)).status());
       out_.kernels_.push_back(std::move(kernel));
     }
     return absl::OkStatus();
@@ -341,20 +356,21 @@ class CodeObjectParser {
           return Bad(offset + at, absl::StrCat("a note of ", note.n_namesz, " + ", note.n_descsz,
                                                " bytes does not fit in ", size));
         }
-        const bool ours = note.n_type == kNoteMetadata && note.n_namesz == 7 &&
-                          std::memcmp(p + name_at, "AMDGPU", 7) == 0;
+        const bool ours =
+            note.n_type == kNoteMetadata && note.n_namesz == 7 && std::memcmp(p + name_at, "AMDGPU", 7) == 0;
         if (ours) {
           if (found) return Bad(offset + at, "a second metadata note");
           found = true;
           if (absl::Status s = ApplyMetadata({p + desc_at, note.n_descsz}, &out_.kernels_); !s.ok()) {
-            return absl::Status(s.code(), absl::StrFormat("code object, metadata at offset 0x%x: %s", offset + desc_at,
-                                                          std::string(s.message())));
+            return absl::Status(s.code(), absl::StrFormat("code object, metadata at offset 0x%x: %s",
+                                                          offset + desc_at, std::string(s.message())));
           }
         }
         at = std::min<uint64_t>(next, size);
       }
     }
-    if (!found && !out_.kernels_.empty()) return Bad(header_.e_phoff, "kernels but no metadata note (AMDGPU, type 32)");
+    if (!found && !out_.kernels_.empty())
+      return Bad(header_.e_phoff, "kernels but no metadata note (AMDGPU, type 32)");
     return absl::OkStatus();
   }
 
@@ -367,7 +383,9 @@ class CodeObjectParser {
   CodeObject out_;
 };
 
-absl::StatusOr<CodeObject> CodeObject::Parse(absl::Span<const uint8_t> file) { return CodeObjectParser(file).Run(); }
+absl::StatusOr<CodeObject> CodeObject::Parse(absl::Span<const uint8_t> file) {
+  return CodeObjectParser(file).Run();
+}
 
 absl::StatusOr<const KernelSymbol*> CodeObject::FindKernel(const std::string& name) const {
   std::vector<std::string> names;
@@ -375,8 +393,8 @@ absl::StatusOr<const KernelSymbol*> CodeObject::FindKernel(const std::string& na
     if (k.name == name) return &k;
     names.push_back(k.name);
   }
-  return absl::NotFoundError(absl::StrCat("no kernel '", name, "' in the code object; there are: ",
-                                          absl::StrJoin(names, ", ")));
+  return absl::NotFoundError(
+      absl::StrCat("no kernel '", name, "' in the code object; there are: ", absl::StrJoin(names, ", ")));
 }
 
 std::vector<uint8_t> CodeObject::Image(uint64_t base) const {
@@ -387,14 +405,26 @@ std::vector<uint8_t> CodeObject::Image(uint64_t base) const {
     const uint64_t absolute = base + r.value;
     const uint64_t relative = r.value - r.address;
     switch (r.form) {
-      case RelocationForm::kAbs64: StoreLE<uint64_t>(p, absolute); break;
+      case RelocationForm::kAbs64:
+        StoreLE<uint64_t>(p, absolute);
+        break;
       case RelocationForm::kAbs32:
-      case RelocationForm::kAbs32Lo: StoreLE<uint32_t>(p, static_cast<uint32_t>(absolute)); break;
-      case RelocationForm::kAbs32Hi: StoreLE<uint32_t>(p, static_cast<uint32_t>(absolute >> 32)); break;
-      case RelocationForm::kRel64: StoreLE<uint64_t>(p, relative); break;
+      case RelocationForm::kAbs32Lo:
+        StoreLE<uint32_t>(p, static_cast<uint32_t>(absolute));
+        break;
+      case RelocationForm::kAbs32Hi:
+        StoreLE<uint32_t>(p, static_cast<uint32_t>(absolute >> 32));
+        break;
+      case RelocationForm::kRel64:
+        StoreLE<uint64_t>(p, relative);
+        break;
       case RelocationForm::kRel32:
-      case RelocationForm::kRel32Lo: StoreLE<uint32_t>(p, static_cast<uint32_t>(relative)); break;
-      case RelocationForm::kRel32Hi: StoreLE<uint32_t>(p, static_cast<uint32_t>(relative >> 32)); break;
+      case RelocationForm::kRel32Lo:
+        StoreLE<uint32_t>(p, static_cast<uint32_t>(relative));
+        break;
+      case RelocationForm::kRel32Hi:
+        StoreLE<uint32_t>(p, static_cast<uint32_t>(relative >> 32));
+        break;
     }
   }
   return image;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// AMD code objects (LLVM, "User Guide for AMDGPU Backend": ELF code object, kernel descriptor, code object V4 to V6
-// metadata) as a value: segments, relocations, kernels with their descriptors and arguments. Parsed from bytes that
-// nobody has checked: every malformed file is refused with reason and offset. Loads nothing; AmdGpu does.
+// AMD code objects (LLVM, "User Guide for AMDGPU Backend": ELF code object, kernel descriptor, code object V4
+// to V6 metadata) as a value: segments, relocations, kernels with their descriptors and arguments. Parsed
+// from bytes that nobody has checked: every malformed file is refused with reason and offset. Loads nothing;
+// AmdGpu does.
 
 #include <array>
 #include <cstdint>
@@ -41,8 +42,9 @@ struct KernelDescriptor {
 
 // One entry of `.args`.
 struct KernelArgument {
-  std::string name;        // may be empty
-  std::string value_kind;  // "global_buffer", "by_value", "dynamic_shared_pointer", "hidden_block_count_x", ...
+  std::string name;  // may be empty
+  std::string
+      value_kind;  // "global_buffer", "by_value", "dynamic_shared_pointer", "hidden_block_count_x", ...
   uint32_t offset = 0, size = 0;
   uint32_t pointee_align = 0;  // dynamic_shared_pointer
 
@@ -70,8 +72,8 @@ class CodeObject {
   // The largest memory image accepted; a driver does not hand a GPU's memory to a file's say-so.
   static constexpr uint64_t kMaxImage = uint64_t{256} << 20;
 
-  // InvalidArgument: not well formed (what, where, expected). Unimplemented: well formed, but of a kind that is not
-  // loaded (relocation type, ABI version).
+  // InvalidArgument: not well formed (what, where, expected). Unimplemented: well formed, but of a kind that
+  // is not loaded (relocation type, ABI version).
   static absl::StatusOr<CodeObject> Parse(absl::Span<const uint8_t> file);
 
   const std::string& isa() const { return isa_; }  // "gfx1100", from the ELF flags
@@ -91,7 +93,16 @@ class CodeObject {
     uint64_t address = 0;
     std::vector<uint8_t> bytes;  // the rest of the segment is zero
   };
-  enum class RelocationForm : uint8_t { kAbs64, kAbs32, kAbs32Lo, kAbs32Hi, kRel64, kRel32, kRel32Lo, kRel32Hi };
+  enum class RelocationForm : uint8_t {
+    kAbs64,
+    kAbs32,
+    kAbs32Lo,
+    kAbs32Hi,
+    kRel64,
+    kRel32,
+    kRel32Lo,
+    kRel32Hi
+  };
   struct Relocation {
     uint64_t address = 0;
     RelocationForm form = RelocationForm::kAbs64;

@@ -23,7 +23,8 @@ const MsgValue* Find(const MsgValue::Map& map, const char* key) {
 absl::StatusOr<uint32_t> AsU32(const MsgValue& value, const std::string& where) {
   const int64_t* i = std::get_if<int64_t>(&value.v);
   if (i == nullptr || *i < 0 || *i > UINT32_MAX) {
-    return Wrong(where, absl::StrCat("is ", i ? absl::StrCat(*i) : value.TypeName(), ", expected 0 to 2^32-1"));
+    return Wrong(where,
+                 absl::StrCat("is ", i ? absl::StrCat(*i) : value.TypeName(), ", expected 0 to 2^32-1"));
   }
   return static_cast<uint32_t>(*i);
 }
@@ -34,7 +35,8 @@ absl::StatusOr<uint32_t> U32(const MsgValue::Map& map, const char* key, const st
   return AsU32(*v, absl::StrCat(where, " ", key));
 }
 
-absl::StatusOr<uint32_t> U32Or(const MsgValue::Map& map, const char* key, const std::string& where, uint32_t otherwise) {
+absl::StatusOr<uint32_t> U32Or(const MsgValue::Map& map, const char* key, const std::string& where,
+                               uint32_t otherwise) {
   return Find(map, key) == nullptr ? otherwise : U32(map, key, where);
 }
 
@@ -44,7 +46,8 @@ absl::StatusOr<std::string> Text(const MsgValue::Map& map, const char* key, cons
   return *v->string();
 }
 
-absl::StatusOr<KernelArgument> Argument(const MsgValue& value, const std::string& where, uint32_t kernarg_size) {
+absl::StatusOr<KernelArgument> Argument(const MsgValue& value, const std::string& where,
+                                        uint32_t kernarg_size) {
   if (value.map() == nullptr) return Wrong(where, absl::StrCat("is ", value.TypeName(), ", expected a map"));
   const MsgValue::Map& map = *value.map();
   KernelArgument arg;
@@ -52,13 +55,15 @@ absl::StatusOr<KernelArgument> Argument(const MsgValue& value, const std::string
   US_ASSIGN_OR_RETURN(arg.offset, U32(map, ".offset", where));
   US_ASSIGN_OR_RETURN(arg.size, U32(map, ".size", where));
   US_ASSIGN_OR_RETURN(arg.pointee_align, U32Or(map, ".pointee_align", where, 0));
-  if (const MsgValue* name = Find(map, ".name"); name != nullptr && name->string() != nullptr) arg.name = *name->string();
+  if (const MsgValue* name = Find(map, ".name"); name != nullptr && name->string() != nullptr)
+    arg.name = *name->string();
   if (arg.size > kernarg_size || arg.offset > kernarg_size - arg.size) {
-    return Wrong(where, absl::StrCat("offset ", arg.offset, " and size ", arg.size, " exceed the kernarg segment of ",
-                                     kernarg_size, " bytes"));
+    return Wrong(where, absl::StrCat("offset ", arg.offset, " and size ", arg.size,
+                                     " exceed the kernarg segment of ", kernarg_size, " bytes"));
   }
   if (arg.pointee_align != 0 && (!IsPow2(arg.pointee_align) || arg.pointee_align > 65536)) {
-    return Wrong(where, absl::StrCat(".pointee_align is ", arg.pointee_align, ", expected a power of two to 65536"));
+    return Wrong(where,
+                 absl::StrCat(".pointee_align is ", arg.pointee_align, ", expected a power of two to 65536"));
   }
   return arg;
 }
@@ -67,8 +72,8 @@ absl::Status ApplyKernel(const MsgValue::Map& map, const std::string& where, Ker
   // The descriptor is what the hardware obeys; metadata that contradicts it describes another kernel.
   US_ASSIGN_OR_RETURN(const uint32_t kernarg_size, U32(map, ".kernarg_segment_size", where));
   if (kernel.descriptor.kernarg_size != 0 && kernel.descriptor.kernarg_size != kernarg_size) {
-    return Wrong(where, absl::StrCat(".kernarg_segment_size is ", kernarg_size, ", the kernel descriptor says ",
-                                     kernel.descriptor.kernarg_size));
+    return Wrong(where, absl::StrCat(".kernarg_segment_size is ", kernarg_size,
+                                     ", the kernel descriptor says ", kernel.descriptor.kernarg_size));
   }
   kernel.descriptor.kernarg_size = kernarg_size;
   US_ASSIGN_OR_RETURN(const uint32_t wave, U32(map, ".wavefront_size", where));
@@ -94,7 +99,8 @@ absl::Status ApplyKernel(const MsgValue::Map& map, const std::string& where, Ker
   }
   const MsgValue* args = Find(map, ".args");
   if (args == nullptr) return absl::OkStatus();
-  if (args->array() == nullptr) return Wrong(where, absl::StrCat(".args is ", args->TypeName(), ", expected an array"));
+  if (args->array() == nullptr)
+    return Wrong(where, absl::StrCat(".args is ", args->TypeName(), ", expected an array"));
   for (size_t i = 0; i < args->array()->size(); ++i) {
     US_ASSIGN_OR_RETURN(KernelArgument arg,
                         Argument((*args->array())[i], absl::StrCat(where, " argument ", i), kernarg_size));
@@ -115,7 +121,8 @@ absl::Status ApplyMetadata(absl::Span<const uint8_t> msgpack, std::vector<Kernel
   US_ASSIGN_OR_RETURN(const uint32_t major, AsU32((*version->array())[0], "amdhsa.version major"));
   US_ASSIGN_OR_RETURN(const uint32_t minor, AsU32((*version->array())[1], "amdhsa.version minor"));
   if (major != 1 || minor < 1) {
-    return absl::UnimplementedError(absl::StrCat("amdhsa.version is ", major, ".", minor, ", expected 1.1 or later"));
+    return absl::UnimplementedError(
+        absl::StrCat("amdhsa.version is ", major, ".", minor, ", expected 1.1 or later"));
   }
   std::vector<bool> described(kernels->size());
   if (const MsgValue* list = Find(*root.map(), "amdhsa.kernels")) {
@@ -127,14 +134,17 @@ absl::Status ApplyMetadata(absl::Span<const uint8_t> msgpack, std::vector<Kernel
       US_ASSIGN_OR_RETURN(const std::string symbol, Text(*map, ".symbol", where));
       const auto it = std::find_if(kernels->begin(), kernels->end(),
                                    [&](const KernelSymbol& k) { return k.name + ".kd" == symbol; });
-      if (it == kernels->end()) return Wrong(where, absl::StrCat(".symbol '", symbol, "' is not a kernel descriptor"));
-      if (described[it - kernels->begin()]) return Wrong(where, absl::StrCat("'", symbol, "' is described twice"));
+      if (it == kernels->end())
+        return Wrong(where, absl::StrCat(".symbol '", symbol, "' is not a kernel descriptor"));
+      if (described[it - kernels->begin()])
+        return Wrong(where, absl::StrCat("'", symbol, "' is described twice"));
       described[it - kernels->begin()] = true;
       US_RETURN_IF_ERROR(ApplyKernel(*map, absl::StrCat(where, " (", it->name, ")"), *it));
     }
   }
   for (size_t i = 0; i < kernels->size(); ++i) {
-    if (!described[i]) return Wrong("amdhsa.kernels", absl::StrCat("kernel '", (*kernels)[i].name, "' is missing"));
+    if (!described[i])
+      return Wrong("amdhsa.kernels", absl::StrCat("kernel '", (*kernels)[i].name, "' is missing"));
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening and closing a GPU, its memory and its code. Queues and faults: gpu_submit.cc; launches: gpu_launch.cc.
+// Opening and closing a GPU, its memory and its code. Queues and faults: gpu_submit.cc; launches:
+// gpu_launch.cc.
 #include "src/runtime/amd/gpu.h"
 
 #include <fcntl.h>
@@ -20,15 +21,17 @@ absl::StatusOr<LoadedKernel> LoadedCode::Kernel(const std::string& name) const {
 
 absl::StatusOr<uint64_t> LoadedCode::SymbolAddress(const std::string& name) const {
   const auto it = object_.symbols().find(name);
-  if (it == object_.symbols().end()) return absl::NotFoundError(absl::StrCat("no symbol '", name, "' in the code object"));
+  if (it == object_.symbols().end())
+    return absl::NotFoundError(absl::StrCat("no symbol '", name, "' in the code object"));
   return memory_.va + it->second.address;
 }
 
-absl::StatusOr<std::unique_ptr<AmdGpu>> AmdGpu::Open(os::Syscalls& sys, int index, const GpuOptions& options) {
+absl::StatusOr<std::unique_ptr<AmdGpu>> AmdGpu::Open(os::Syscalls& sys, int index,
+                                                     const GpuOptions& options) {
   for (const size_t bytes : {options.kernarg_bytes, options.staging_bytes}) {
     if (bytes < 65536 || bytes % GpuMemory::kPage != 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("kernarg or staging memory of ", bytes, " bytes, expected whole pages, 65536 at least"));
+      return absl::InvalidArgumentError(absl::StrCat("kernarg or staging memory of ", bytes,
+                                                     " bytes, expected whole pages, 65536 at least"));
     }
   }
   std::unique_ptr<AmdGpu> gpu(new AmdGpu(sys, options));
@@ -52,14 +55,15 @@ absl::Status AmdGpu::Init(int index) {
   }
   node_ = std::move(nodes[index]);
   if (node_.gfx_target_version / 10000 != 11) {
-    return absl::UnimplementedError(
-        absl::StrCat(node_.isa(), " (gfx_target_version ", node_.gfx_target_version, "): packets are written for gfx11"));
+    return absl::UnimplementedError(absl::StrCat(
+        node_.isa(), " (gfx_target_version ", node_.gfx_target_version, "): packets are written for gfx11"));
   }
   render_fd_ = sys_.Open(node_.render_path(), O_RDWR | O_CLOEXEC);
-  if (render_fd_ < 0) return os::ErrnoStatus(std::exchange(render_fd_, -1), absl::StrCat("open ", node_.render_path()));
+  if (render_fd_ < 0)
+    return os::ErrnoStatus(std::exchange(render_fd_, -1), absl::StrCat("open ", node_.render_path()));
   if (absl::Status s = kfd_->AcquireVm(node_.gpu_id, render_fd_); !s.ok()) {
-    return absl::Status(s.code(), absl::StrCat(std::string(s.message()),
-                                               "; the kernel lets a GPU be opened once a process"));
+    return absl::Status(
+        s.code(), absl::StrCat(std::string(s.message()), "; the kernel lets a GPU be opened once a process"));
   }
   US_ASSIGN_OR_RETURN(const auto apertures, kfd_->GetApertures(node_.gpu_id));
   apertures_ = {pm4::Hi(apertures.scratch_base), pm4::Hi(apertures.lds_base)};
@@ -99,8 +103,9 @@ absl::Status AmdGpu::CreateEvents() {
     events_.push_back(data);
     if (type == KFD_IOC_EVENT_SIGNAL) {
       if (event.event_slot_index >= KFD_SIGNAL_EVENT_LIMIT) {
-        return absl::InternalError(absl::StrCat("ioctl AMDKFD_IOC_CREATE_EVENT: slot ", event.event_slot_index,
-                                                ", expected below ", KFD_SIGNAL_EVENT_LIMIT));
+        return absl::InternalError(absl::StrCat("ioctl AMDKFD_IOC_CREATE_EVENT: slot ",
+                                                event.event_slot_index, ", expected below ",
+                                                KFD_SIGNAL_EVENT_LIMIT));
       }
       mailbox_va_ = event_page_.va + event.event_slot_index * 8;
     }
@@ -109,8 +114,10 @@ absl::Status AmdGpu::CreateEvents() {
 }
 
 absl::Status AmdGpu::CreateQueues() {
-  US_ASSIGN_OR_RETURN(compute_, HwQueue::Create(*kfd_, *memory_, node_, QueueKind::kCompute, options_.compute_ring_bytes));
-  US_ASSIGN_OR_RETURN(sdma_, HwQueue::Create(*kfd_, *memory_, node_, QueueKind::kSdma, options_.sdma_ring_bytes));
+  US_ASSIGN_OR_RETURN(
+      compute_, HwQueue::Create(*kfd_, *memory_, node_, QueueKind::kCompute, options_.compute_ring_bytes));
+  US_ASSIGN_OR_RETURN(sdma_,
+                      HwQueue::Create(*kfd_, *memory_, node_, QueueKind::kSdma, options_.sdma_ring_bytes));
   return absl::OkStatus();
 }
 
@@ -138,7 +145,8 @@ absl::Status AmdGpu::CloseLocked() {
   codes_.clear();
   freed_.clear();
   if (render_fd_ >= 0) {
-    if (const int rc = sys_.Close(render_fd_); rc < 0) status.Update(os::ErrnoStatus(rc, "close render node"));
+    if (const int rc = sys_.Close(render_fd_); rc < 0)
+      status.Update(os::ErrnoStatus(rc, "close render node"));
   }
   render_fd_ = -1;
   kfd_.reset();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One AMD GPU, driven from user mode over /dev/kfd: memory, copies, code objects, launches, faults and recovery. All
-// that it knows of the machine comes through os::Syscalls. AmdDevice gives it to the Engine; tests and the demo use
-// it directly for kernels that our compiler did not make. Knows no tensors and no kernel graphs.
+// One AMD GPU, driven from user mode over /dev/kfd: memory, copies, code objects, launches, faults and
+// recovery. All that it knows of the machine comes through os::Syscalls. AmdDevice gives it to the Engine;
+// tests and the demo use it directly for kernels that our compiler did not make. Knows no tensors and no
+// kernel graphs.
 //
 //   US_ASSIGN_OR_RETURN(auto gpu, AmdGpu::Open(sys));
 //   US_ASSIGN_OR_RETURN(const LoadedCode* code, gpu->Load(file));
@@ -42,8 +43,8 @@ struct GpuOptions {
   size_t kernarg_bytes = 1 << 20;
   size_t staging_bytes = 4 << 20;
   uint64_t scratch_limit = uint64_t{256} << 20;
-  uint64_t cache_limit = uint64_t{256} << 20;  // bytes of freed memory kept for reuse
-  uint64_t first_timeline = 0;                 // where the 64-bit timelines start
+  uint64_t cache_limit = uint64_t{256} << 20;          // bytes of freed memory kept for reuse
+  uint64_t first_timeline = 0;                         // where the 64-bit timelines start
   uint64_t timeout_ns = uint64_t{60} * 1'000'000'000;  // without progress of the work waited for
 };
 
@@ -99,9 +100,10 @@ class LoadedCode {
 
 class AmdGpu {
  public:
-  // The `index`-th GPU of the topology. NotFound when there is none; Unimplemented names a GPU that is not gfx11.
-  // On failure everything taken on the way is given back.
-  static absl::StatusOr<std::unique_ptr<AmdGpu>> Open(os::Syscalls& sys, int index = 0, const GpuOptions& options = {});
+  // The `index`-th GPU of the topology. NotFound when there is none; Unimplemented names a GPU that is not
+  // gfx11. On failure everything taken on the way is given back.
+  static absl::StatusOr<std::unique_ptr<AmdGpu>> Open(os::Syscalls& sys, int index = 0,
+                                                      const GpuOptions& options = {});
   ~AmdGpu();
   AmdGpu(const AmdGpu&) = delete;
   AmdGpu& operator=(const AmdGpu&) = delete;
@@ -111,7 +113,8 @@ class AmdGpu {
   uint32_t lds_bytes() const { return node_.lds_size_in_kb * 1024; }
 
   // VRAM by default. ResourceExhausted when none is left even after the cache was emptied.
-  absl::StatusOr<GpuBuffer> Allocate(size_t bytes, MemoryKind kind = MemoryKind::kVram, const MemoryOptions& options = {});
+  absl::StatusOr<GpuBuffer> Allocate(size_t bytes, MemoryKind kind = MemoryKind::kVram,
+                                     const MemoryOptions& options = {});
   absl::StatusOr<GpuBuffer> MapHost(void* host, size_t bytes, const MemoryOptions& options = {});
   // Work already given may still use the memory: it goes back to the kernel when that work is done.
   absl::Status Free(const GpuBuffer& buffer);
@@ -124,15 +127,16 @@ class AmdGpu {
   absl::Status Unload(const LoadedCode* code);
 
   // `kernarg`: the explicit arguments; hidden ones are filled in. With `times` the call waits for the kernel.
-  absl::Status LaunchRaw(const LoadedKernel& kernel, const LaunchShape& shape, absl::Span<const uint8_t> kernarg,
-                         LaunchTimes* times = nullptr);
+  absl::Status LaunchRaw(const LoadedKernel& kernel, const LaunchShape& shape,
+                         absl::Span<const uint8_t> kernarg, LaunchTimes* times = nullptr);
   // Typed arguments; __local sizes add to the shape's dynamic LDS.
   absl::Status Launch(const LoadedKernel& kernel, const LaunchShape& shape, const std::vector<ArgValue>& args,
                       LaunchTimes* times = nullptr);
 
   absl::StatusOr<ClockReading> ReadClocks();
 
-  // Waits for everything. After a fault: Aborted with the report, as every call that needs the queues, until Recover.
+  // Waits for everything. After a fault: Aborted with the report, as every call that needs the queues, until
+  // Recover.
   absl::Status Synchronize();
   // The fault that stopped the device, if any.
   std::optional<FaultInfo> fault() const;
@@ -144,7 +148,8 @@ class AmdGpu {
   uint64_t live_bytes() const;  // cached memory included
   // Frees all memory kept for reuse.
   absl::Status TrimCache();
-  // Destroys queues, events and memory, and closes files, with the first error. The destructor does it otherwise.
+  // Destroys queues, events and memory, and closes files, with the first error. The destructor does it
+  // otherwise.
   absl::Status Close();
 
  private:
@@ -186,10 +191,11 @@ class AmdGpu {
   absl::Status Submitted(absl::Status status);
   absl::Status SubmitCompute(pm4::Builder& packets, const std::string& work, uint64_t value);
   absl::StatusOr<uint64_t> SubmitCopy(uint64_t dst, uint64_t src, size_t bytes, const std::string& work);
-  absl::StatusOr<uint64_t> AllocateRing(RingAllocator& ring, QueueKind queue, uint64_t size, uint64_t alignment);
+  absl::StatusOr<uint64_t> AllocateRing(RingAllocator& ring, QueueKind queue, uint64_t size,
+                                        uint64_t alignment);
   absl::Status CopyInLocked(uint64_t dst, const void* src, size_t bytes);
-  absl::Status LaunchLocked(const LoadedKernel& kernel, const LaunchShape& shape, absl::Span<const uint8_t> kernarg,
-                            LaunchTimes* times);
+  absl::Status LaunchLocked(const LoadedKernel& kernel, const LaunchShape& shape,
+                            absl::Span<const uint8_t> kernarg, LaunchTimes* times);
   absl::Status CheckLaunch(const KernelSymbol& kernel, const LaunchShape& shape) const;
   absl::Status EnsureScratch(uint32_t bytes_per_lane);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a kernel descriptor and a grid to PM4 (LLVM AMDGPUUsage, "Kernel Dispatch" and "Initial Kernel Execution State").
+// From a kernel descriptor and a grid to PM4 (LLVM AMDGPUUsage, "Kernel Dispatch" and "Initial Kernel
+// Execution State").
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +18,8 @@ constexpr uint64_t kClockNanosPerTick = 10;  // gfx11's reference clock runs at 
 constexpr uint64_t kBeginTicks = 128, kEndTicks = 136;
 constexpr uint64_t kDispatchPacketBytes = 64;  // hsa_kernel_dispatch_packet_t
 
-// What get_local_size and friends read on code that asks for the dispatch pointer (HSA runtime specification 2.9.6).
+// What get_local_size and friends read on code that asks for the dispatch pointer (HSA runtime
+// specification 2.9.6).
 void WriteDispatchPacket(uint8_t* p, const KernelSymbol& kernel, const LaunchShape& s, uint64_t kernarg_va) {
   std::fill(p, p + kDispatchPacketBytes, 0);
   StoreLE<uint16_t>(p, 2);      // header: type kernel dispatch
@@ -41,8 +43,10 @@ absl::Status AmdGpu::CheckLaunch(const KernelSymbol& kernel, const LaunchShape& 
   uint64_t items = 1;
   for (int i = 0; i < 3; ++i) {
     if (shape.grid[i] == 0 || shape.block[i] == 0 || shape.block[i] > kMaxWorkgroup) {
-      return bad(absl::StrFormat("grid %d and workgroup size %d in dimension %d, expected at least 1, and at most %d "
-                                 "work-items", shape.grid[i], shape.block[i], i, kMaxWorkgroup));
+      return bad(absl::StrFormat(
+          "grid %d and workgroup size %d in dimension %d, expected at least 1, and at most %d "
+          "work-items",
+          shape.grid[i], shape.block[i], i, kMaxWorkgroup));
     }
     if (uint64_t{shape.grid[i]} * shape.block[i] > UINT32_MAX) {
       return bad(absl::StrFormat("%d x %d work-items in dimension %d, expected below 2^32", shape.grid[i],
@@ -56,12 +60,12 @@ absl::Status AmdGpu::CheckLaunch(const KernelSymbol& kernel, const LaunchShape& 
   }
   if (kernel.reqd_workgroup_size && *kernel.reqd_workgroup_size != shape.block) {
     const auto& r = *kernel.reqd_workgroup_size;
-    return bad(absl::StrFormat("workgroup size %dx%dx%d, the kernel requires %dx%dx%d", shape.block[0], shape.block[1],
-                               shape.block[2], r[0], r[1], r[2]));
+    return bad(absl::StrFormat("workgroup size %dx%dx%d, the kernel requires %dx%dx%d", shape.block[0],
+                               shape.block[1], shape.block[2], r[0], r[1], r[2]));
   }
   if (uint64_t{d.group_segment_fixed_size} + shape.dynamic_lds > lds_bytes()) {
-    return bad(absl::StrCat(d.group_segment_fixed_size, " + ", shape.dynamic_lds, " bytes of LDS, the device has ",
-                            lds_bytes()));
+    return bad(absl::StrCat(d.group_segment_fixed_size, " + ", shape.dynamic_lds,
+                            " bytes of LDS, the device has ", lds_bytes()));
   }
   const struct {
     bool used;
@@ -74,32 +78,35 @@ absl::Status AmdGpu::CheckLaunch(const KernelSymbol& kernel, const LaunchShape& 
       {d.uses_dynamic_stack(), "a stack of unknown size (recursion or calls through pointers)"},
   };
   for (const auto& u : kUnsupported) {
-    if (u.used) return absl::UnimplementedError(absl::StrCat("launch of kernel '", kernel.name, "': it wants ", u.what));
+    if (u.used)
+      return absl::UnimplementedError(
+          absl::StrCat("launch of kernel '", kernel.name, "': it wants ", u.what));
   }
   return absl::OkStatus();
 }
 
 absl::Status AmdGpu::EnsureScratch(uint32_t bytes_per_lane) {
   if (bytes_per_lane <= scratch_per_lane_) return absl::OkStatus();
-  // COMPUTE_TMPRING_SIZE: WAVES a shader engine (bits 11:0), WAVESIZE in units of 256 bytes (bits 26:12). Waves of 64
-  // lanes, so that one ring serves both wave sizes.
+  // COMPUTE_TMPRING_SIZE: WAVES a shader engine (bits 11:0), WAVESIZE in units of 256 bytes (bits 26:12).
+  // Waves of 64 lanes, so that one ring serves both wave sizes.
   constexpr uint64_t kUnit = 256, kLanes = 64, kMaxWaves = 0xfff, kMaxWaveSize = 0x7fff;
   const uint64_t wave_bytes = AlignUp(bytes_per_lane * kLanes, kUnit);
   if (wave_bytes / kUnit > kMaxWaveSize) {
-    return absl::ResourceExhaustedError(absl::StrCat(bytes_per_lane, " bytes of scratch a lane, the hardware allows ",
-                                                     kMaxWaveSize * kUnit / kLanes));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        bytes_per_lane, " bytes of scratch a lane, the hardware allows ", kMaxWaveSize * kUnit / kLanes));
   }
   const uint64_t engines = node_.shader_engines();
   uint64_t waves = uint64_t{node_.cu_count()} * node_.max_slots_scratch_cu / engines;
   waves = std::min({waves, kMaxWaves, options_.scratch_limit / wave_bytes / engines});
   // A workgroup of 1024 work-items is 32 waves, all resident on one engine.
   if (waves < kMaxWorkgroup / 32) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(bytes_per_lane, " bytes of scratch a lane: ", waves, " waves a shader engine fit in ",
-                     options_.scratch_limit, " bytes, a workgroup may need ", kMaxWorkgroup / 32));
+    return absl::ResourceExhaustedError(absl::StrCat(bytes_per_lane, " bytes of scratch a lane: ", waves,
+                                                     " waves a shader engine fit in ", options_.scratch_limit,
+                                                     " bytes, a workgroup may need ", kMaxWorkgroup / 32));
   }
-  US_ASSIGN_OR_RETURN(const GpuBuffer scratch, memory_->Allocate(waves * engines * wave_bytes, MemoryKind::kVram,
-                                                                 {true, false, "scratch"}));
+  US_ASSIGN_OR_RETURN(
+      const GpuBuffer scratch,
+      memory_->Allocate(waves * engines * wave_bytes, MemoryKind::kVram, {true, false, "scratch"}));
   if (scratch_.size != 0) Defer(scratch_, {true, false, "scratch"}, false);
   scratch_ = scratch;
   scratch_per_lane_ = static_cast<uint32_t>(wave_bytes / kLanes);
@@ -120,7 +127,8 @@ absl::Status AmdGpu::LaunchLocked(const LoadedKernel& kernel, const LaunchShape&
   const uint64_t align = std::max<uint64_t>(k.kernarg_align, 64);
   uint64_t args_va = 0;
   if (bytes != 0) {
-    US_ASSIGN_OR_RETURN(const uint64_t offset, AllocateRing(kernarg_ring_, QueueKind::kCompute, bytes, align));
+    US_ASSIGN_OR_RETURN(const uint64_t offset,
+                        AllocateRing(kernarg_ring_, QueueKind::kCompute, bytes, align));
     uint8_t* const host = kernarg_.host + offset;
     args_va = kernarg_.va + offset;
     US_RETURN_IF_ERROR(FillKernarg(k, kernarg, shape, apertures_, {host, d.kernarg_size}));
@@ -156,8 +164,8 @@ absl::Status AmdGpu::LaunchLocked(const LoadedKernel& kernel, const LaunchShape&
   p.AcquireMem(/*l2=*/after_copy);
   if (times != nullptr) p.ReleaseMemTimestamp(signals_.va + kBeginTicks);
 
-  // PRIV: without it waves of gfx11 hang at context save when no trap handler is installed (as the kernel driver's own
-  // tests set it). LDS in units of 512 bytes.
+  // PRIV: without it waves of gfx11 hang at context save when no trap handler is installed (as the kernel
+  // driver's own tests set it). LDS in units of 512 bytes.
   constexpr uint32_t kPriv = 1u << 20;
   const uint32_t lds_units = (d.group_segment_fixed_size + shape.dynamic_lds + 511) / 512;
   const uint32_t rsrc2 = (d.rsrc2 & ~(0x1ffu << 15)) | lds_units << 15;
@@ -189,14 +197,14 @@ absl::Status AmdGpu::LaunchLocked(const LoadedKernel& kernel, const LaunchShape&
   return absl::OkStatus();
 }
 
-absl::Status AmdGpu::LaunchRaw(const LoadedKernel& kernel, const LaunchShape& shape, absl::Span<const uint8_t> kernarg,
-                               LaunchTimes* times) {
+absl::Status AmdGpu::LaunchRaw(const LoadedKernel& kernel, const LaunchShape& shape,
+                               absl::Span<const uint8_t> kernarg, LaunchTimes* times) {
   std::lock_guard lock(mutex_);
   return LaunchLocked(kernel, shape, kernarg, times);
 }
 
-absl::Status AmdGpu::Launch(const LoadedKernel& kernel, const LaunchShape& shape, const std::vector<ArgValue>& args,
-                            LaunchTimes* times) {
+absl::Status AmdGpu::Launch(const LoadedKernel& kernel, const LaunchShape& shape,
+                            const std::vector<ArgValue>& args, LaunchTimes* times) {
   US_ASSIGN_OR_RETURN(const PackedArgs packed, PackArgs(*kernel.symbol, args));
   LaunchShape whole = shape;
   if (packed.dynamic_lds > UINT32_MAX - whole.dynamic_lds) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timelines, waiting, copies, faults and recovery.
 //
-// Each queue has a timeline: a 64-bit value in GTT memory that the end of each submission raises. Queues wait for each
-// other by comparing 32 bits, which is all that POLL_REGMEM can, and SDMA's FENCE writes 32 bits. So whatever is in
-// flight on a timeline lies in one span of 2^32 values; at the end of a span the host drains the queues and writes the
-// upper half itself (NextValue).
+// Each queue has a timeline: a 64-bit value in GTT memory that the end of each submission raises. Queues wait
+// for each other by comparing 32 bits, which is all that POLL_REGMEM can, and SDMA's FENCE writes 32 bits. So
+// whatever is in flight on a timeline lies in one span of 2^32 values; at the end of a span the host drains
+// the queues and writes the upper half itself (NextValue).
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -55,7 +55,8 @@ absl::Status AmdGpu::WaitFor(QueueKind queue, uint64_t value) {
   const Timeline& t = timeline(queue);
   uint64_t seen = t.Read();
   uint64_t since = sys_.MonotonicNanos();
-  // Spinning is quickest for short kernels; after that the kernel driver wakes us, on completion or on a fault.
+  // Spinning is quickest for short kernels; after that the kernel driver wakes us, on completion or on a
+  // fault.
   for (uint64_t spins = 1; t.Read() < value; ++spins) {
     sys_.Pause();
     if (spins % 64 != 0) continue;
@@ -68,9 +69,10 @@ absl::Status AmdGpu::WaitFor(QueueKind queue, uint64_t value) {
       FaultInfo fault;
       fault.kind = FaultInfo::Kind::kTimeout;
       fault.work = FirstPending();
-      fault.message = absl::StrFormat(
-          "%s has not finished after %d ms: %s timeline is at %d, waited for %d; %s; %s", fault.work,
-          (now - since) / 1'000'000, QueueName(queue), current, value, compute_->Describe(), sdma_->Describe());
+      fault.message =
+          absl::StrFormat("%s has not finished after %d ms: %s timeline is at %d, waited for %d; %s; %s",
+                          fault.work, (now - since) / 1'000'000, QueueName(queue), current, value,
+                          compute_->Describe(), sdma_->Describe());
       return RaiseFault(std::move(fault));
     }
   }
@@ -109,15 +111,16 @@ absl::Status AmdGpu::PollEvents(uint32_t timeout_ms) {
     // The kernel reports whole pages, and has no bit for alignment.
     const bool mapped = memory_->Contains(m.va);
     add(fault.not_present && !mapped, "page not present");
-    add(fault.not_present && mapped, "refused on a page that is present (a misaligned access, or one past the end of its "
-                                     "allocation)");
+    add(fault.not_present && mapped,
+        "refused on a page that is present (a misaligned access, or one past the end of its "
+        "allocation)");
     add(fault.read_only, "write to a read-only page");
     add(fault.no_execute, "fetch from a page without execute permission");
     add(m.ErrorType != KFD_MEM_ERR_NO_RAS, "memory error (RAS)");
     add(fault.imprecise, "the address is not exact");
     if (cause.empty()) cause = "no cause given";
-    fault.message = absl::StrFormat("%s: memory fault at 0x%x: %s; the address is %s", fault.work, m.va, cause,
-                                    memory_->Describe(m.va));
+    fault.message = absl::StrFormat("%s: memory fault at 0x%x: %s; the address is %s", fault.work, m.va,
+                                    cause, memory_->Describe(m.va));
     return RaiseFault(std::move(fault));
   }
   if (const kfd_hsa_hw_exception_data& h = events_[2].hw_exception_data; h.gpu_id != 0) {
@@ -141,8 +144,10 @@ absl::Status AmdGpu::RaiseFault(FaultInfo fault) {
 }
 
 absl::Status AmdGpu::FaultStatus() const {
-  const std::string text = absl::StrCat("AMD ", isa(), ": ", fault_->message, " (Recover brings the device back)");
-  return fault_->kind == FaultInfo::Kind::kTimeout ? absl::DeadlineExceededError(text) : absl::AbortedError(text);
+  const std::string text =
+      absl::StrCat("AMD ", isa(), ": ", fault_->message, " (Recover brings the device back)");
+  return fault_->kind == FaultInfo::Kind::kTimeout ? absl::DeadlineExceededError(text)
+                                                   : absl::AbortedError(text);
 }
 
 std::optional<FaultInfo> AmdGpu::fault() const {
@@ -173,7 +178,8 @@ absl::Status AmdGpu::Recover() {
   absl::Status status;
   for (std::unique_ptr<HwQueue>* queue : {&compute_, &sdma_}) {
     if (*queue == nullptr) continue;
-    (queue == &compute_ ? stats_.compute_ring_wraps : stats_.sdma_ring_wraps) += static_cast<int64_t>((*queue)->wraps());
+    (queue == &compute_ ? stats_.compute_ring_wraps : stats_.sdma_ring_wraps) +=
+        static_cast<int64_t>((*queue)->wraps());
     status.Update((*queue)->Close());
     queue->reset();
   }
@@ -213,7 +219,8 @@ HwQueue::Idle AmdGpu::WhileFull() {
     if (++spins % 64 != 0) return absl::OkStatus();
     US_RETURN_IF_ERROR(PollEvents(spins < 4096 ? 0 : 20));
     if (sys_.MonotonicNanos() - since <= options_.timeout_ns) return absl::OkStatus();
-    return absl::DeadlineExceededError(absl::StrCat("no room in the ring: ", compute_->Describe(), "; ", sdma_->Describe()));
+    return absl::DeadlineExceededError(
+        absl::StrCat("no room in the ring: ", compute_->Describe(), "; ", sdma_->Describe()));
   };
 }
 
@@ -227,7 +234,8 @@ absl::Status AmdGpu::Submitted(absl::Status status) {
   return RaiseFault(std::move(fault));
 }
 
-absl::StatusOr<uint64_t> AmdGpu::SubmitCopy(uint64_t dst, uint64_t src, size_t bytes, const std::string& work) {
+absl::StatusOr<uint64_t> AmdGpu::SubmitCopy(uint64_t dst, uint64_t src, size_t bytes,
+                                            const std::string& work) {
   sdma::Builder packets;
   US_ASSIGN_OR_RETURN(const uint64_t value, NextValue(QueueKind::kSdma));
   if (sdma_saw_compute_ != compute_timeline_.last) {
@@ -245,7 +253,8 @@ absl::StatusOr<uint64_t> AmdGpu::SubmitCopy(uint64_t dst, uint64_t src, size_t b
   return value;
 }
 
-absl::StatusOr<uint64_t> AmdGpu::AllocateRing(RingAllocator& ring, QueueKind queue, uint64_t size, uint64_t alignment) {
+absl::StatusOr<uint64_t> AmdGpu::AllocateRing(RingAllocator& ring, QueueKind queue, uint64_t size,
+                                              uint64_t alignment) {
   if (size > ring.capacity()) {
     return absl::InvalidArgumentError(absl::StrCat(size, " bytes of a ring of ", ring.capacity()));
   }
@@ -267,8 +276,9 @@ absl::Status AmdGpu::CopyInLocked(uint64_t dst, const void* src, size_t bytes) {
     const size_t n = std::min(bytes, chunk);
     US_ASSIGN_OR_RETURN(const uint64_t offset, AllocateRing(staging_ring_, QueueKind::kSdma, n, 64));
     std::memcpy(staging_.host + offset, from, n);
-    US_ASSIGN_OR_RETURN(const uint64_t value, SubmitCopy(dst, staging_.va + offset, n,
-                                                         absl::StrCat("copy of ", n, " bytes to the device")));
+    US_ASSIGN_OR_RETURN(
+        const uint64_t value,
+        SubmitCopy(dst, staging_.va + offset, n, absl::StrCat("copy of ", n, " bytes to the device")));
     staging_ring_.Retire(value);
     dst += n;
     from += n;
@@ -298,8 +308,9 @@ absl::Status AmdGpu::CopyOut(void* dst, uint64_t src, size_t bytes) {
     if (bytes > 0 && flight.size() < 2) {
       const size_t n = std::min(bytes, chunk);
       US_ASSIGN_OR_RETURN(const uint64_t offset, AllocateRing(staging_ring_, QueueKind::kSdma, n, 64));
-      US_ASSIGN_OR_RETURN(const uint64_t value, SubmitCopy(staging_.va + offset, src, n,
-                                                           absl::StrCat("copy of ", n, " bytes from the device")));
+      US_ASSIGN_OR_RETURN(
+          const uint64_t value,
+          SubmitCopy(staging_.va + offset, src, n, absl::StrCat("copy of ", n, " bytes from the device")));
       flight.push_back({offset, value, n});
       src += n;
       bytes -= n;
@@ -310,8 +321,9 @@ absl::Status AmdGpu::CopyOut(void* dst, uint64_t src, size_t bytes) {
     US_RETURN_IF_ERROR(WaitFor(QueueKind::kSdma, c.value));
     std::memcpy(to, staging_.host + c.offset, c.bytes);
     to += c.bytes;
-    // Only now: until the host has read them the bytes are in use, whatever the timeline says. (The chunk behind it is
-    // retired along with it, but two quarters of the ring cannot be handed out again before it is read.)
+    // Only now: until the host has read them the bytes are in use, whatever the timeline says. (The chunk
+    // behind it is retired along with it, but two quarters of the ring cannot be handed out again before it
+    // is read.)
     staging_ring_.Retire(c.value);
   }
   return absl::OkStatus();

@@ -20,7 +20,8 @@ uint32_t ExplicitEnd(const KernelSymbol& kernel) {
 }
 
 // Arguments that any launch can fill: name, value.
-absl::StatusOr<uint64_t> HiddenValue(const std::string& kind, const LaunchShape& s, const Apertures& apertures) {
+absl::StatusOr<uint64_t> HiddenValue(const std::string& kind, const LaunchShape& s,
+                                     const Apertures& apertures) {
   const auto dims = [&] { return s.grid[2] * s.block[2] > 1 ? 3 : s.grid[1] * s.block[1] > 1 ? 2 : 1; };
   const struct {
     const char* kind;
@@ -60,8 +61,8 @@ absl::StatusOr<PackedArgs> PackArgs(const KernelSymbol& kernel, absl::Span<const
   size_t next = 0;
   const auto wrong = [&](const KernelArgument& a, const std::string& what) {
     return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.name, ", argument ", next,
-                                                   a.name.empty() ? "" : absl::StrCat(" '", a.name, "'"), " (",
-                                                   a.value_kind, ", ", a.size, " bytes): ", what));
+                                                   a.name.empty() ? "" : absl::StrCat(" '", a.name, "'"),
+                                                   " (", a.value_kind, ", ", a.size, " bytes): ", what));
   };
   for (const KernelArgument& a : kernel.args) {
     if (a.hidden()) continue;
@@ -99,13 +100,14 @@ absl::StatusOr<PackedArgs> PackArgs(const KernelSymbol& kernel, absl::Span<const
   return out;
 }
 
-absl::Status FillKernarg(const KernelSymbol& kernel, absl::Span<const uint8_t> explicit_args, const LaunchShape& shape,
-                         const Apertures& apertures, absl::Span<uint8_t> out) {
+absl::Status FillKernarg(const KernelSymbol& kernel, absl::Span<const uint8_t> explicit_args,
+                         const LaunchShape& shape, const Apertures& apertures, absl::Span<uint8_t> out) {
   US_CHECK(out.size() == kernel.descriptor.kernarg_size) << out.size();
   const uint32_t end = ExplicitEnd(kernel);
   if (explicit_args.size() < end || explicit_args.size() > out.size()) {
     return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.name, ": ", explicit_args.size(),
-                                                   " bytes of arguments, expected ", end, " to ", out.size()));
+                                                   " bytes of arguments, expected ", end, " to ",
+                                                   out.size()));
   }
   std::fill(out.begin(), out.end(), 0);
   std::copy(explicit_args.begin(), explicit_args.end(), out.begin());
@@ -118,8 +120,8 @@ absl::Status FillKernarg(const KernelSymbol& kernel, absl::Span<const uint8_t> e
     }
     if (a.value_kind == "hidden_none") continue;
     if (a.size > 8 || (a.size < 8 && *value >> (8 * a.size) != 0)) {
-      return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.name, ": ", a.value_kind, " is ", *value,
-                                                     ", which does not fit in ", a.size, " bytes"));
+      return absl::InvalidArgumentError(absl::StrCat("kernel ", kernel.name, ": ", a.value_kind, " is ",
+                                                     *value, ", which does not fit in ", a.size, " bytes"));
     }
     std::memcpy(out.data() + a.offset, &*value, a.size);  // little-endian
   }

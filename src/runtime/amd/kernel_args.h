@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The kernarg segment of one launch: typed values packed as the metadata says, and the hidden arguments of code object
-// version 5 (LLVM AMDGPUUsage, "Kernel Argument ABI"). Used by the driver and by callers of kernels that our compiler
-// did not make. Pure functions.
+// The kernarg segment of one launch: typed values packed as the metadata says, and the hidden arguments of
+// code object version 5 (LLVM AMDGPUUsage, "Kernel Argument ABI"). Used by the driver and by callers of
+// kernels that our compiler did not make. Pure functions.
 
 #include <array>
 #include <cstdint>
@@ -51,9 +51,9 @@ struct Apertures {
   uint32_t private_hi = 0, shared_hi = 0;
 };
 
-// Writes explicit and hidden arguments to `out` (the kernel's kernarg_size bytes). Unimplemented names a hidden
-// argument whose service does not exist here (printf, host calls, device enqueue, heap).
-absl::Status FillKernarg(const KernelSymbol& kernel, absl::Span<const uint8_t> explicit_args, const LaunchShape& shape,
-                         const Apertures& apertures, absl::Span<uint8_t> out);
+// Writes explicit and hidden arguments to `out` (the kernel's kernarg_size bytes). Unimplemented names a
+// hidden argument whose service does not exist here (printf, host calls, device enqueue, heap).
+absl::Status FillKernarg(const KernelSymbol& kernel, absl::Span<const uint8_t> explicit_args,
+                         const LaunchShape& shape, const Apertures& apertures, absl::Span<uint8_t> out);
 
 }  // namespace understudy::amd

@@ -15,9 +15,10 @@ absl::StatusOr<std::unique_ptr<Kfd>> Kfd::Open(os::Syscalls& sys) {
   const int fd = sys.Open("/dev/kfd", O_RDWR | O_CLOEXEC);
   if (fd < 0) {
     absl::Status s = os::ErrnoStatus(fd, "open /dev/kfd");
-    return absl::Status(s.code(), absl::StrCat(std::string(s.message()),
-                                               "; the AMD device needs the amdgpu kernel driver and permission on its "
-                                               "node (group render), or the mock machine in its place"));
+    return absl::Status(s.code(),
+                        absl::StrCat(std::string(s.message()),
+                                     "; the AMD device needs the amdgpu kernel driver and permission on its "
+                                     "node (group render), or the mock machine in its place"));
   }
   return std::unique_ptr<Kfd>(new Kfd(sys, fd));
 }
@@ -25,8 +26,8 @@ absl::StatusOr<std::unique_ptr<Kfd>> Kfd::Open(os::Syscalls& sys) {
 Kfd::~Kfd() { sys_.Close(fd_); }
 
 absl::Status Kfd::Call(unsigned long request, const char* name, void* args, const std::string& detail) {
-  // The kernel may interrupt a call that has had no effect yet; libhsakmt repeats it as we do. The bound keeps a
-  // kernel that always interrupts from hanging the caller.
+  // The kernel may interrupt a call that has had no effect yet; libhsakmt repeats it as we do. The bound
+  // keeps a kernel that always interrupts from hanging the caller.
   constexpr int kTries = 100;
   int rc = 0;
   for (int i = 0; i < kTries; ++i) {
@@ -62,7 +63,8 @@ absl::StatusOr<kfd_process_device_apertures> Kfd::GetApertures(uint32_t gpu_id) 
   kfd_ioctl_get_process_apertures_new_args args = {};
   args.kfd_process_device_apertures_ptr = reinterpret_cast<uint64_t>(list.data());
   args.num_of_nodes = static_cast<uint32_t>(list.size());
-  US_RETURN_IF_ERROR(KFD_CALL(GET_PROCESS_APERTURES_NEW, args, absl::StrCat("room for ", list.size(), " nodes")));
+  US_RETURN_IF_ERROR(
+      KFD_CALL(GET_PROCESS_APERTURES_NEW, args, absl::StrCat("room for ", list.size(), " nodes")));
   for (uint32_t i = 0; i < args.num_of_nodes && i < list.size(); ++i) {
     if (list[i].gpu_id == gpu_id) return list[i];
   }
@@ -93,10 +95,12 @@ absl::Status Kfd::MapMemory(uint64_t handle, uint32_t gpu_id) {
   args.handle = handle;
   args.device_ids_array_ptr = reinterpret_cast<uint64_t>(&gpu_id);
   args.n_devices = 1;
-  US_RETURN_IF_ERROR(KFD_CALL(MAP_MEMORY_TO_GPU, args, absl::StrFormat("handle 0x%x, gpu_id %d", handle, gpu_id)));
+  US_RETURN_IF_ERROR(
+      KFD_CALL(MAP_MEMORY_TO_GPU, args, absl::StrFormat("handle 0x%x, gpu_id %d", handle, gpu_id)));
   if (args.n_success != 1) {
-    return absl::InternalError(absl::StrFormat(
-        "ioctl AMDKFD_IOC_MAP_MEMORY_TO_GPU (handle 0x%x): mapped on %d of 1 devices", handle, args.n_success));
+    return absl::InternalError(
+        absl::StrFormat("ioctl AMDKFD_IOC_MAP_MEMORY_TO_GPU (handle 0x%x): mapped on %d of 1 devices", handle,
+                        args.n_success));
   }
   return absl::OkStatus();
 }
@@ -109,8 +113,9 @@ absl::Status Kfd::UnmapMemory(uint64_t handle, uint32_t gpu_id) {
   US_RETURN_IF_ERROR(
       KFD_CALL(UNMAP_MEMORY_FROM_GPU, args, absl::StrFormat("handle 0x%x, gpu_id %d", handle, gpu_id)));
   if (args.n_success != 1) {
-    return absl::InternalError(absl::StrFormat(
-        "ioctl AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU (handle 0x%x): unmapped on %d of 1 devices", handle, args.n_success));
+    return absl::InternalError(
+        absl::StrFormat("ioctl AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU (handle 0x%x): unmapped on %d of 1 devices",
+                        handle, args.n_success));
   }
   return absl::OkStatus();
 }
@@ -153,7 +158,8 @@ absl::StatusOr<bool> Kfd::WaitEvents(absl::Span<kfd_event_data> events, uint32_t
   US_RETURN_IF_ERROR(
       KFD_CALL(WAIT_EVENTS, args, absl::StrCat(events.size(), " events, timeout ", timeout_ms, " ms")));
   if (args.wait_result == KFD_IOC_WAIT_RESULT_FAIL) {
-    return absl::InternalError("ioctl AMDKFD_IOC_WAIT_EVENTS: wait_result is FAIL (an event no longer exists)");
+    return absl::InternalError(
+        "ioctl AMDKFD_IOC_WAIT_EVENTS: wait_result is FAIL (an event no longer exists)");
   }
   return args.wait_result == KFD_IOC_WAIT_RESULT_COMPLETE;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// /dev/kfd as typed calls: each ioctl of <linux/kfd_ioctl.h> that the driver uses, its failure a Status that names
-// the ioctl, the argument that matters and the errno text. Holds the file descriptor and nothing else; what is
-// allocated through it belongs to the caller.
+// /dev/kfd as typed calls: each ioctl of <linux/kfd_ioctl.h> that the driver uses, its failure a Status that
+// names the ioctl, the argument that matters and the errno text. Holds the file descriptor and nothing else;
+// what is allocated through it belongs to the caller.
 
 #include <linux/kfd_ioctl.h>
 
@@ -43,8 +43,10 @@ class Kfd {
   absl::Status CreateQueue(kfd_ioctl_create_queue_args& args);
   absl::Status DestroyQueue(uint32_t queue_id);
 
-  // event_page_handle: the first event of a process hands the kernel the page in which signal events have slots.
-  absl::StatusOr<kfd_ioctl_create_event_args> CreateEvent(uint32_t type, uint32_t node_id, uint64_t event_page_handle);
+  // event_page_handle: the first event of a process hands the kernel the page in which signal events have
+  // slots.
+  absl::StatusOr<kfd_ioctl_create_event_args> CreateEvent(uint32_t type, uint32_t node_id,
+                                                          uint64_t event_page_handle);
   absl::Status DestroyEvent(uint32_t event_id);
   // True when at least one event is signalled; their data is filled in. False after `timeout_ms`.
   absl::StatusOr<bool> WaitEvents(absl::Span<kfd_event_data> events, uint32_t timeout_ms);

@@ -21,11 +21,12 @@ uint32_t Flags(MemoryKind kind, const MemoryOptions& options) {
       flags |= KFD_IOC_ALLOC_MEM_FLAGS_VRAM;
       break;
     case MemoryKind::kGtt:
-      flags |= KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_COHERENT | KFD_IOC_ALLOC_MEM_FLAGS_UNCACHED |
-               KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC;
+      flags |= KFD_IOC_ALLOC_MEM_FLAGS_GTT | KFD_IOC_ALLOC_MEM_FLAGS_COHERENT |
+               KFD_IOC_ALLOC_MEM_FLAGS_UNCACHED | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC;
       break;
     case MemoryKind::kUserptr:
-      flags |= KFD_IOC_ALLOC_MEM_FLAGS_USERPTR | KFD_IOC_ALLOC_MEM_FLAGS_COHERENT | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC;
+      flags |=
+          KFD_IOC_ALLOC_MEM_FLAGS_USERPTR | KFD_IOC_ALLOC_MEM_FLAGS_COHERENT | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC;
       break;
   }
   if (options.writable) flags |= KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE;
@@ -43,12 +44,13 @@ absl::StatusOr<GpuBuffer> GpuMemory::Allocate(size_t size, MemoryKind kind, cons
   }
   size = AlignUp(size, kPage);
   os::Syscalls& sys = kfd_.sys();
-  // The host's address space is the GPU's too (shared virtual memory): reserving the range here keeps malloc and
-  // the GPU from ever giving two meanings to one address.
+  // The host's address space is the GPU's too (shared virtual memory): reserving the range here keeps malloc
+  // and the GPU from ever giving two meanings to one address.
   auto reserved = sys.Mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (!reserved.ok()) {
-    return absl::Status(reserved.status().code(), absl::StrCat("reserving addresses for '", options.label, "': ",
-                                                               std::string(reserved.status().message())));
+    return absl::Status(reserved.status().code(),
+                        absl::StrCat("reserving addresses for '", options.label,
+                                     "': ", std::string(reserved.status().message())));
   }
   void* const va = *reserved;
   auto unreserve = absl::MakeCleanup([&] { sys.Munmap(va, size); });
@@ -62,8 +64,8 @@ absl::StatusOr<GpuBuffer> GpuMemory::MapHost(void* host, size_t size, const Memo
   const uint64_t address = reinterpret_cast<uint64_t>(host);
   if (address == 0 || address % kPage != 0 || size == 0 || size % kPage != 0) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("mapping host memory 0x%x of %d bytes to the GPU: both must be multiples of %d", address, size,
-                        kPage));
+        absl::StrFormat("mapping host memory 0x%x of %d bytes to the GPU: both must be multiples of %d",
+                        address, size, kPage));
   }
   US_ASSIGN_OR_RETURN(GpuBuffer buffer, AllocateAt(host, size, MemoryKind::kUserptr,
                                                    Flags(MemoryKind::kUserptr, options), address));
@@ -159,7 +161,8 @@ std::string GpuMemory::Describe(uint64_t va) const {
     const uint64_t end = e.first + e.second.buffer.size;
     return va < end ? 0 : va - end;
   }();
-  if (after != live_.begin() && below == 0) return text("into", va - std::prev(after)->first, *std::prev(after));
+  if (after != live_.begin() && below == 0)
+    return text("into", va - std::prev(after)->first, *std::prev(after));
   if (after == live_.end() || (after != live_.begin() && below <= after->first - va)) {
     return text("past the end of", below, *std::prev(after));
   }

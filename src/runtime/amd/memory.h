@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// GPU memory of one process on one device: reserves virtual addresses, asks the kernel driver for the pages, maps
-// them on the GPU and, where the host may look, in the host. Used by the driver for rings, signals, code and
-// buffers. Knows nothing of queues: the caller makes sure that the GPU is done with what it frees.
+// GPU memory of one process on one device: reserves virtual addresses, asks the kernel driver for the pages,
+// maps them on the GPU and, where the host may look, in the host. Used by the driver for rings, signals, code
+// and buffers. Knows nothing of queues: the caller makes sure that the GPU is done with what it frees.
 
 #include <cstddef>
 #include <cstdint>
@@ -72,7 +72,8 @@ class GpuMemory {
   void Keep(const GpuBuffer& buffer, const std::string& label);
   absl::Status UnmapFromHost(const GpuBuffer& buffer);
   absl::Status Forget(const GpuBuffer& buffer);
-  absl::StatusOr<GpuBuffer> AllocateAt(void* va, size_t size, MemoryKind kind, uint32_t flags, uint64_t mmap_offset);
+  absl::StatusOr<GpuBuffer> AllocateAt(void* va, size_t size, MemoryKind kind, uint32_t flags,
+                                       uint64_t mmap_offset);
 
   Kfd& kfd_;
   const int render_fd_;

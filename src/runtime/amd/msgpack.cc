@@ -27,11 +27,20 @@ class Reader {
     if (tag <= 0xbf) return Bytes(tag & 0x1f);
     if (tag >= 0xe0) return MsgValue{static_cast<int64_t>(static_cast<int8_t>(tag))};
     switch (tag) {
-      case 0xc0: return MsgValue{};
-      case 0xc2: return MsgValue{false};
-      case 0xc3: return MsgValue{true};
-      case 0xc4: case 0xc5: case 0xc6: return SizedBytes(1 << (tag - 0xc4), 0);
-      case 0xc7: case 0xc8: case 0xc9: return SizedBytes(1 << (tag - 0xc7), 1);
+      case 0xc0:
+        return MsgValue{};
+      case 0xc2:
+        return MsgValue{false};
+      case 0xc3:
+        return MsgValue{true};
+      case 0xc4:
+      case 0xc5:
+      case 0xc6:
+        return SizedBytes(1 << (tag - 0xc4), 0);
+      case 0xc7:
+      case 0xc8:
+      case 0xc9:
+        return SizedBytes(1 << (tag - 0xc7), 1);
       case 0xca: {
         US_ASSIGN_OR_RETURN(const uint64_t bits, Big(4));
         return MsgValue{static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits)))};
@@ -40,28 +49,46 @@ class Reader {
         US_ASSIGN_OR_RETURN(const uint64_t bits, Big(8));
         return MsgValue{std::bit_cast<double>(bits)};
       }
-      case 0xcc: case 0xcd: case 0xce: case 0xcf: {
+      case 0xcc:
+      case 0xcd:
+      case 0xce:
+      case 0xcf: {
         US_ASSIGN_OR_RETURN(const uint64_t u, Big(1 << (tag - 0xcc)));
         if (u > INT64_MAX) return MsgValue{u};
         return MsgValue{static_cast<int64_t>(u)};
       }
-      case 0xd0: case 0xd1: case 0xd2: case 0xd3: {
+      case 0xd0:
+      case 0xd1:
+      case 0xd2:
+      case 0xd3: {
         const int n = 1 << (tag - 0xd0);
         US_ASSIGN_OR_RETURN(const uint64_t u, Big(n));
         const int shift = 64 - 8 * n;
         return MsgValue{static_cast<int64_t>(u << shift) >> shift};
       }
-      case 0xd4: case 0xd5: case 0xd6: case 0xd7: case 0xd8: return Bytes((uint64_t{1} << (tag - 0xd4)) + 1);
-      case 0xd9: case 0xda: case 0xdb: return SizedBytes(1 << (tag - 0xd9), 0);
-      case 0xdc: case 0xdd: {
+      case 0xd4:
+      case 0xd5:
+      case 0xd6:
+      case 0xd7:
+      case 0xd8:
+        return Bytes((uint64_t{1} << (tag - 0xd4)) + 1);
+      case 0xd9:
+      case 0xda:
+      case 0xdb:
+        return SizedBytes(1 << (tag - 0xd9), 0);
+      case 0xdc:
+      case 0xdd: {
         US_ASSIGN_OR_RETURN(const uint64_t n, Big(tag == 0xdc ? 2 : 4));
         return Array(n, depth);
       }
-      case 0xde: case 0xdf: {
+      case 0xde:
+      case 0xdf: {
         US_ASSIGN_OR_RETURN(const uint64_t n, Big(tag == 0xde ? 2 : 4));
         return Map(n, depth);
       }
-      default: --at_; return Error(absl::StrFormat("type byte 0x%02x is reserved", tag));
+      default:
+        --at_;
+        return Error(absl::StrFormat("type byte 0x%02x is reserved", tag));
     }
   }
 
@@ -93,7 +120,8 @@ class Reader {
     return Bytes(n + extra);
   }
 
-  // Every element takes a byte at least, so a count above what is left is refused before anything is reserved.
+  // Every element takes a byte at least, so a count above what is left is refused before anything is
+  // reserved.
   absl::Status CheckCount(uint64_t n, uint64_t bytes_each) const {
     if (n * bytes_each > bytes_.size() - at_) {
       return Error(absl::StrCat(n, " elements announced, ", bytes_.size() - at_, " bytes left"));
@@ -137,8 +165,8 @@ class Reader {
 }  // namespace
 
 const char* MsgValue::TypeName() const {
-  constexpr const char* kNames[] = {"nil", "a boolean", "an integer", "an integer", "a float", "a string", "an array",
-                                    "a map"};
+  constexpr const char* kNames[] = {"nil",     "a boolean", "an integer", "an integer",
+                                    "a float", "a string",  "an array",   "a map"};
   return kNames[v.index()];
 }
 

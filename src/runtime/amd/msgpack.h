@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A bounded reader of MessagePack (msgpack.org specification), the encoding of the metadata note in AMD code objects.
-// Unlike LLVM's reader it never asserts on hostile input: depth, counts and key types are checked. Reads only.
+// A bounded reader of MessagePack (msgpack.org specification), the encoding of the metadata note in AMD code
+// objects. Unlike LLVM's reader it never asserts on hostile input: depth, counts and key types are checked.
+// Reads only.
 
 #include <cstdint>
 #include <map>
@@ -26,8 +27,8 @@ struct MsgValue {
   const char* TypeName() const;
 };
 
-// One value that fills `bytes` exactly. InvalidArgument names the offset: truncated, trailing bytes, deeper than 32
-// levels, a map key that is not a string or appears twice, a reserved type byte.
+// One value that fills `bytes` exactly. InvalidArgument names the offset: truncated, trailing bytes, deeper
+// than 32 levels, a map key that is not a string or appears twice, a reserved type byte.
 absl::StatusOr<MsgValue> ParseMsgPack(absl::Span<const uint8_t> bytes);
 
 }  // namespace understudy::amd

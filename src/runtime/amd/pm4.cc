@@ -31,7 +31,8 @@ constexpr uint32_t kIntSelNone = 0, kIntSelAfterWriteConfirm = 2;
 
 void Builder::Header(Opcode op, size_t payload_words) {
   US_CHECK(payload_words >= 1 && payload_words <= 0x4000) << payload_words;
-  words_.push_back(3u << 30 | static_cast<uint32_t>(payload_words - 1) << 16 | static_cast<uint32_t>(op) << 8);
+  words_.push_back(3u << 30 | static_cast<uint32_t>(payload_words - 1) << 16 |
+                   static_cast<uint32_t>(op) << 8);
 }
 
 void Builder::Packet(Opcode op, std::initializer_list<uint32_t> payload) {
@@ -51,18 +52,21 @@ void Builder::WaitMemGreaterEqual(uint64_t va, uint32_t value) {
 }
 
 void Builder::AcquireMem(bool l2) {
-  const uint32_t gcr = kGlmWb | kGlmInv | kGlkWb | kGlkInv | kGlvInv | kGl1Inv | (l2 ? kGliInv | kGl2Inv | kGl2Wb : 0);
+  const uint32_t gcr =
+      kGlmWb | kGlmInv | kGlkWb | kGlkInv | kGlvInv | kGl1Inv | (l2 ? kGliInv | kGl2Inv | kGl2Wb : 0);
   // All addresses: size in units of 256 bytes, base 0.
   Packet(kAcquireMem, {0, 0xffffffff, 0x00ffffff, 0, 0, 0, gcr});
 }
 
 void Builder::Release(uint32_t event_flags, uint32_t data_sel, uint32_t int_sel, uint64_t va, uint64_t value,
                       uint32_t ctxid) {
-  Packet(kReleaseMem, {kCacheFlushAndInvTsEvent | kEndOfPipe | event_flags, data_sel << 29 | int_sel << 24, Lo(va),
-                       Hi(va), Lo(value), Hi(value), ctxid});
+  Packet(kReleaseMem, {kCacheFlushAndInvTsEvent | kEndOfPipe | event_flags, data_sel << 29 | int_sel << 24,
+                       Lo(va), Hi(va), Lo(value), Hi(value), ctxid});
 }
 
-void Builder::ReleaseMem64(uint64_t va, uint64_t value) { Release(kReleaseCaches, kDataSel64, kIntSelNone, va, value, 0); }
+void Builder::ReleaseMem64(uint64_t va, uint64_t value) {
+  Release(kReleaseCaches, kDataSel64, kIntSelNone, va, value, 0);
+}
 
 void Builder::ReleaseMemTimestamp(uint64_t va) { Release(0, kDataSelClock, kIntSelNone, va, 0, 0); }
 

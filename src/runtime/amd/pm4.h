@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Builds PM4 packets for the compute queue of gfx11 (opcodes and fields: Linux amdgpu nvd.h; registers:
-// gc_11_0_0_offset.h). One function a packet; words go to a vector that HwQueue copies into the ring. Knows no
-// device and no memory.
+// gc_11_0_0_offset.h). One function a packet; words go to a vector that HwQueue copies into the ring. Knows
+// no device and no memory.
 
 #include <cstdint>
 #include <initializer_list>
@@ -51,11 +51,11 @@ class Builder {
   void SetShReg(ShReg first, std::initializer_list<uint32_t> values) {
     SetShReg(first, absl::MakeConstSpan(values.begin(), values.size()));
   }
-  // Until the low 32 bits at `va` are >= those of `value`. The compare is 32 bits wide: Timeline keeps both sides in
-  // one 4-billion span.
+  // Until the low 32 bits at `va` are >= those of `value`. The compare is 32 bits wide: Timeline keeps both
+  // sides in one 4-billion span.
   void WaitMemGreaterEqual(uint64_t va, uint32_t value);
-  // Invalidates what the shader may have cached. `l2` also writes back and invalidates GL2 and the instruction cache:
-  // wanted after another engine wrote memory.
+  // Invalidates what the shader may have cached. `l2` also writes back and invalidates GL2 and the
+  // instruction cache: wanted after another engine wrote memory.
   void AcquireMem(bool l2);
   // After all earlier work: caches written back, then 64 bits to `va`.
   void ReleaseMem64(uint64_t va, uint64_t value);
@@ -70,7 +70,8 @@ class Builder {
  private:
   void Packet(Opcode op, std::initializer_list<uint32_t> payload);
   void Header(Opcode op, size_t payload_words);
-  void Release(uint32_t event_flags, uint32_t data_sel, uint32_t int_sel, uint64_t va, uint64_t value, uint32_t ctxid);
+  void Release(uint32_t event_flags, uint32_t data_sel, uint32_t int_sel, uint64_t va, uint64_t value,
+               uint32_t ctxid);
 
   std::vector<uint32_t> words_;
 };

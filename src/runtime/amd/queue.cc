@@ -54,8 +54,9 @@ absl::StatusOr<std::unique_ptr<HwQueue>> HwQueue::Create(Kfd& kfd, GpuMemory& me
   }
   std::unique_ptr<HwQueue> queue(new HwQueue(kfd, memory, kind));
   if (absl::Status s = queue->Init(node, ring_bytes); !s.ok()) {
-    return absl::Status(s.code(), absl::StrCat("creating the ", kind == QueueKind::kCompute ? "compute" : "SDMA",
-                                               " queue: ", std::string(s.message())));
+    return absl::Status(s.code(),
+                        absl::StrCat("creating the ", kind == QueueKind::kCompute ? "compute" : "SDMA",
+                                     " queue: ", std::string(s.message())));
   }
   return queue;
 }
@@ -65,7 +66,8 @@ absl::Status HwQueue::Init(const GpuNode& node, size_t ring_bytes) {
   const auto label = [&](const char* what) { return absl::StrCat(name, " ", what); };
   // Executable: the command processor's fetches count as instruction fetches.
   US_ASSIGN_OR_RETURN(ring_, memory_.Allocate(ring_bytes, MemoryKind::kGtt, {true, true, label("ring")}));
-  US_ASSIGN_OR_RETURN(pointers_, memory_.Allocate(GpuMemory::kPage, MemoryKind::kGtt, {true, false, label("pointers")}));
+  US_ASSIGN_OR_RETURN(pointers_,
+                      memory_.Allocate(GpuMemory::kPage, MemoryKind::kGtt, {true, false, label("pointers")}));
 
   kfd_ioctl_create_queue_args args = {};
   args.ring_base_address = ring_.va;
@@ -78,9 +80,10 @@ absl::Status HwQueue::Init(const GpuNode& node, size_t ring_bytes) {
   if (kind_ == QueueKind::kCompute) {
     args.queue_type = KFD_IOC_QUEUE_TYPE_COMPUTE;
     const SaveArea save = SaveAreaOf(node);
-    US_ASSIGN_OR_RETURN(eop_, memory_.Allocate(GpuMemory::kPage, MemoryKind::kVram, {true, true, label("EOP buffer")}));
-    US_ASSIGN_OR_RETURN(save_area_,
-                        memory_.Allocate(save.total, MemoryKind::kVram, {true, true, label("wave save area")}));
+    US_ASSIGN_OR_RETURN(
+        eop_, memory_.Allocate(GpuMemory::kPage, MemoryKind::kVram, {true, true, label("EOP buffer")}));
+    US_ASSIGN_OR_RETURN(
+        save_area_, memory_.Allocate(save.total, MemoryKind::kVram, {true, true, label("wave save area")}));
     args.eop_buffer_address = eop_.va;
     args.eop_buffer_size = GpuMemory::kPage;
     args.ctx_save_restore_address = save_area_.va;
@@ -95,8 +98,8 @@ absl::Status HwQueue::Init(const GpuNode& node, size_t ring_bytes) {
 
   // The offset names the process's doorbell pages in its upper bits and the queue's doorbell in its lower.
   const uint64_t page = args.doorbell_offset & ~(kDoorbellBytes - 1);
-  US_ASSIGN_OR_RETURN(void* mapped, kfd_.sys().Mmap(nullptr, kDoorbellBytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                                    kfd_.fd(), static_cast<int64_t>(page)));
+  US_ASSIGN_OR_RETURN(void* mapped, kfd_.sys().Mmap(nullptr, kDoorbellBytes, PROT_READ | PROT_WRITE,
+                                                    MAP_SHARED, kfd_.fd(), static_cast<int64_t>(page)));
   doorbell_page_ = static_cast<uint8_t*>(mapped);
   doorbell_ = reinterpret_cast<volatile uint64_t*>(doorbell_page_ + (args.doorbell_offset - page));
   return absl::OkStatus();
@@ -108,7 +111,8 @@ absl::Status HwQueue::Close() {
   absl::Status status;
   if (created_) status.Update(kfd_.DestroyQueue(queue_id_));
   created_ = false;
-  // A queue that the kernel did not take down may still read its ring: the memory stays until the device is closed.
+  // A queue that the kernel did not take down may still read its ring: the memory stays until the device is
+  // closed.
   const bool keep_memory = !status.ok();
   if (doorbell_page_ != nullptr) {
     if (const int rc = kfd_.sys().Munmap(doorbell_page_, kDoorbellBytes); rc < 0) {
@@ -125,8 +129,8 @@ absl::Status HwQueue::Close() {
 }
 
 uint64_t HwQueue::consumed() {
-  // The command processor reports its read pointer modulo the ring (compute: words, 32 bits; SDMA: bytes), and fewer
-  // words than a ring are ever outstanding, so the difference is exact whether it wraps or not.
+  // The command processor reports its read pointer modulo the ring (compute: words, 32 bits; SDMA: bytes),
+  // and fewer words than a ring are ever outstanding, so the difference is exact whether it wraps or not.
   const uint64_t raw = *reinterpret_cast<volatile uint64_t*>(pointers_.host + kReadPointer);
   const uint64_t words = kind_ == QueueKind::kCompute ? raw : raw / 4;
   consumed_ += (words - consumed_) & (ring_words() - 1);
@@ -135,8 +139,8 @@ uint64_t HwQueue::consumed() {
 
 std::string HwQueue::Describe() {
   const uint64_t read = consumed();
-  return absl::StrFormat("%s queue: %d of %d words read", kind_ == QueueKind::kCompute ? "compute" : "SDMA", read,
-                         written_);
+  return absl::StrFormat("%s queue: %d of %d words read", kind_ == QueueKind::kCompute ? "compute" : "SDMA",
+                         read, written_);
 }
 
 absl::Status HwQueue::WaitForRoom(uint64_t words, const Idle& idle) {
@@ -158,7 +162,8 @@ void HwQueue::Put(uint32_t word) {
   if (++written_, at + 1 == ring_words()) ++wraps_;
 }
 
-absl::Status HwQueue::Submit(absl::Span<const uint32_t> words, absl::Span<const uint32_t> packets, const Idle& idle) {
+absl::Status HwQueue::Submit(absl::Span<const uint32_t> words, absl::Span<const uint32_t> packets,
+                             const Idle& idle) {
   if (!created_) return absl::FailedPreconditionError("submitting to a queue that is closed");
   // Room for everything first, padding included: words beyond the write pointer are never waited for.
   const auto pad_before = [&](uint64_t at, uint32_t size) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One hardware queue: a ring in GTT memory, its read and write pointers, its doorbell. Copies packet words into the
-// ring, waits for room, rings the doorbell. Used by the driver for the compute and the copy queue; does not know
-// what the words mean beyond where packets end.
+// One hardware queue: a ring in GTT memory, its read and write pointers, its doorbell. Copies packet words
+// into the ring, waits for room, rings the doorbell. Used by the driver for the compute and the copy queue;
+// does not know what the words mean beyond where packets end.
 
 #include <cstdint>
 #include <functional>
@@ -33,8 +33,8 @@ class HwQueue {
   HwQueue(const HwQueue&) = delete;
   HwQueue& operator=(const HwQueue&) = delete;
 
-  // Copies the words and rings the doorbell. `packets` (words of each packet) is for an SDMA queue, whose packets must
-  // not straddle the end of the ring; empty for a compute queue, whose packets may.
+  // Copies the words and rings the doorbell. `packets` (words of each packet) is for an SDMA queue, whose
+  // packets must not straddle the end of the ring; empty for a compute queue, whose packets may.
   absl::Status Submit(absl::Span<const uint32_t> words, absl::Span<const uint32_t> packets, const Idle& idle);
 
   // In words, monotonic.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Hands out pieces of one buffer in a circle, and takes them back when a timeline has passed the work that used
-// them. The driver keeps kernel arguments and copy staging in two of these. Holds offsets only, never memory.
+// Hands out pieces of one buffer in a circle, and takes them back when a timeline has passed the work that
+// used them. The driver keeps kernel arguments and copy staging in two of these. Holds offsets only, never
+// memory.
 
 #include <cstdint>
 #include <deque>
@@ -15,11 +16,13 @@ class RingAllocator {
  public:
   explicit RingAllocator(uint64_t capacity) : capacity_(capacity) {}
 
-  // The offset of `size` bytes in one piece, or nothing while too much is in use. Never more than the capacity.
+  // The offset of `size` bytes in one piece, or nothing while too much is in use. Never more than the
+  // capacity.
   std::optional<uint64_t> TryAllocate(uint64_t size, uint64_t alignment) {
     uint64_t begin = AlignUp(head_, alignment);
-    if (begin % capacity_ + size > capacity_) begin = AlignUp(begin, capacity_);  // the tail is too short: skip it
-    if (tail_ == head_) tail_ = begin;  // nothing in use: what was skipped does not count
+    if (begin % capacity_ + size > capacity_)
+      begin = AlignUp(begin, capacity_);  // the tail is too short: skip it
+    if (tail_ == head_) tail_ = begin;    // nothing in use: what was skipped does not count
     if (begin + size - tail_ > capacity_) return std::nullopt;
     if (begin / capacity_ != head_ / capacity_) ++wraps_;
     head_ = begin + size;
@@ -27,8 +30,10 @@ class RingAllocator {
   }
   // Everything handed out so far is free once the timeline reaches `value`. Values ascend.
   void Retire(uint64_t value) {
-    if (in_use_.empty() || in_use_.back().end != head_) in_use_.push_back({head_, value});
-    else in_use_.back().value = value;
+    if (in_use_.empty() || in_use_.back().end != head_)
+      in_use_.push_back({head_, value});
+    else
+      in_use_.back().value = value;
   }
   void Release(uint64_t reached) {
     while (!in_use_.empty() && in_use_.front().value <= reached) {

@@ -32,7 +32,8 @@ void Builder::Fence(uint64_t va, uint32_t value) {
 void Builder::WaitMemGreaterEqual(uint64_t va, uint32_t value) {
   constexpr uint32_t kGreaterEqual = 5u << 28, kMemory = 1u << 31;
   constexpr uint32_t kRetryForever = 0xfffu << 16, kInterval = 4;
-  Packet({kPollRegMem | kGreaterEqual | kMemory, Lo(va), Hi(va), value, 0xffffffff, kRetryForever | kInterval});
+  Packet(
+      {kPollRegMem | kGreaterEqual | kMemory, Lo(va), Hi(va), value, 0xffffffff, kRetryForever | kInterval});
 }
 
 void Builder::Trap(uint32_t event_id) { Packet({kTrap, event_id & 0x0fffffff}); }

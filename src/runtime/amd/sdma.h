@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Builds packets for the SDMA 6 copy engine (Linux amdgpu sdma_v6_0_0_pkt_open.h). One function a packet; keeps the
-// packet boundaries, since a packet must not straddle the end of the ring.
+// Builds packets for the SDMA 6 copy engine (Linux amdgpu sdma_v6_0_0_pkt_open.h). One function a packet;
+// keeps the packet boundaries, since a packet must not straddle the end of the ring.
 
 #include <cstdint>
 #include <initializer_list>

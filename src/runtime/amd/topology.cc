@@ -12,9 +12,11 @@
 namespace understudy::amd {
 namespace {
 
-absl::StatusOr<uint32_t> Required(const GpuNode& node, const std::string& path, const char* name, bool nonzero) {
+absl::StatusOr<uint32_t> Required(const GpuNode& node, const std::string& path, const char* name,
+                                  bool nonzero) {
   const auto it = node.properties.find(name);
-  if (it == node.properties.end()) return absl::InvalidArgumentError(absl::StrCat(path, ": no property ", name));
+  if (it == node.properties.end())
+    return absl::InvalidArgumentError(absl::StrCat(path, ": no property ", name));
   if (it->second > UINT32_MAX || (nonzero && it->second == 0)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", name, " is ", it->second, ", expected ",
                                                    nonzero ? "1" : "0", " to ", UINT32_MAX));
@@ -43,9 +45,9 @@ absl::Status FillFields(GpuNode& node, const std::string& path) {
     US_ASSIGN_OR_RETURN(node.*f.field, Required(node, path, f.name, f.nonzero));
   }
   if (node.simd_count < node.simd_per_cu || node.array_count < node.simd_arrays_per_engine) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": simd_count ", node.simd_count, " / simd_per_cu ", node.simd_per_cu, " or array_count ",
-                     node.array_count, " / simd_arrays_per_engine ", node.simd_arrays_per_engine, " is below one"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": simd_count ", node.simd_count, " / simd_per_cu ", node.simd_per_cu, " or array_count ",
+        node.array_count, " / simd_arrays_per_engine ", node.simd_arrays_per_engine, " is below one"));
   }
   return absl::OkStatus();
 }
@@ -59,7 +61,8 @@ std::string GpuNode::isa() const {
 
 std::string GpuNode::render_path() const { return absl::StrCat("/dev/dri/renderD", drm_render_minor); }
 
-absl::StatusOr<std::map<std::string, uint64_t>> ParseProperties(const std::string& text, const std::string& path) {
+absl::StatusOr<std::map<std::string, uint64_t>> ParseProperties(const std::string& text,
+                                                                const std::string& path) {
   std::map<std::string, uint64_t> out;
   std::istringstream lines(text);
   std::string line;
@@ -95,7 +98,8 @@ absl::StatusOr<std::vector<GpuNode>> ReadTopology(os::Syscalls& sys) {
     const std::string base = absl::StrCat(kTopologyNodes, "/", entry.name);
     US_ASSIGN_OR_RETURN(const std::string id_text, os::ReadTextFile(sys, base + "/gpu_id"));
     if (!absl::SimpleAtoi(id_text, &node.gpu_id)) {
-      return absl::InvalidArgumentError(absl::StrCat(base, "/gpu_id: '", id_text, "', expected a decimal number"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(base, "/gpu_id: '", id_text, "', expected a decimal number"));
     }
     if (node.gpu_id == 0) continue;  // a node of CPUs
     const std::string path = base + "/properties";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The GPUs that the kernel driver reports in its sysfs topology (Documentation: kfd_topology.c writes the files).
-// Read once when a device is opened; never opens a device node itself.
+// The GPUs that the kernel driver reports in its sysfs topology (Documentation: kfd_topology.c writes the
+// files). Read once when a device is opened; never opens a device node itself.
 
 #include <cstdint>
 #include <map>
@@ -35,11 +35,13 @@ struct GpuNode {
   std::string render_path() const;  // "/dev/dri/renderD128"
 };
 
-// Nodes whose gpu_id is not 0, in node order; empty on a machine with CPUs only. NotFound when the topology is
-// absent (no kernel driver); InvalidArgument names file, line and what was expected when a file is malformed.
+// Nodes whose gpu_id is not 0, in node order; empty on a machine with CPUs only. NotFound when the topology
+// is absent (no kernel driver); InvalidArgument names file, line and what was expected when a file is
+// malformed.
 absl::StatusOr<std::vector<GpuNode>> ReadTopology(os::Syscalls& sys);
 
 // Exposed for tests: the text of one `properties` file.
-absl::StatusOr<std::map<std::string, uint64_t>> ParseProperties(const std::string& text, const std::string& path);
+absl::StatusOr<std::map<std::string, uint64_t>> ParseProperties(const std::string& text,
+                                                                const std::string& path);
 
 }  // namespace understudy::amd

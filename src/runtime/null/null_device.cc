@@ -39,7 +39,9 @@ absl::StatusOr<Allocation> NullDevice::Allocate(size_t bytes) {
 
 absl::Status NullDevice::Free(const Allocation&) { return absl::OkStatus(); }
 
-absl::Status NullDevice::CopyIn(const Allocation& dst, const void*, size_t bytes) { return CheckBytes(dst, bytes); }
+absl::Status NullDevice::CopyIn(const Allocation& dst, const void*, size_t bytes) {
+  return CheckBytes(dst, bytes);
+}
 
 absl::Status NullDevice::CopyOut(void*, const Allocation&, size_t bytes) {
   return absl::FailedPreconditionError(
@@ -51,20 +53,23 @@ absl::Status NullDevice::CopyWithin(const Allocation& dst, const Allocation& src
   return CheckBytes(src, bytes);
 }
 
-absl::StatusOr<std::unique_ptr<Program>> NullDevice::Compile(const UOpRef& kernel, const ChoiceList* choices) {
+absl::StatusOr<std::unique_ptr<Program>> NullDevice::Compile(const UOpRef& kernel,
+                                                             const ChoiceList* choices) {
   US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, choices));
   US_ASSIGN_OR_RETURN(CompiledKernel compiled, RenderLlvm(linear, target_));
   return std::make_unique<NullProgram>(std::move(compiled));
 }
 
-absl::Status NullDevice::Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
-                                LaunchInfo* info) {
+absl::Status NullDevice::Launch(Program& program, absl::Span<const Allocation> buffers,
+                                absl::Span<const int64_t> vars, LaunchInfo* info) {
   auto* p = dynamic_cast<NullProgram*>(&program);
-  if (p == nullptr) return absl::InvalidArgumentError(absl::StrCat("program ", program.name(), " is not of device NULL"));
+  if (p == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("program ", program.name(), " is not of device NULL"));
   const CompiledKernel& c = p->compiled();
   if (buffers.size() < c.params.size() || vars.size() != c.vars.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, ": ", buffers.size(), " buffers and ", vars.size(),
-                                                   " variables, expected ", c.params.size(), " and ", c.vars.size()));
+    return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, ": ", buffers.size(), " buffers and ",
+                                                   vars.size(), " variables, expected ", c.params.size(),
+                                                   " and ", c.vars.size()));
   }
   if (info != nullptr) *info = {0, 0, c.global, c.local};
   return absl::OkStatus();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The device "NULL": lowers and renders every kernel for a target and runs none. For compile-time benchmarks and for
-// checking that a graph compiles where its device is absent. Its memory has addresses but no contents.
+// The device "NULL": lowers and renders every kernel for a target and runs none. For compile-time benchmarks
+// and for checking that a graph compiles where its device is absent. Its memory has addresses but no
+// contents.
 
 #include <string>
 

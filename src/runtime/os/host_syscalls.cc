@@ -19,7 +19,9 @@ namespace understudy::os {
 namespace {
 
 // libc's convention (-1 and errno) to the kernel's (-errno).
-int64_t KernelResult(int64_t libc_result) { return libc_result < 0 ? -static_cast<int64_t>(errno) : libc_result; }
+int64_t KernelResult(int64_t libc_result) {
+  return libc_result < 0 ? -static_cast<int64_t>(errno) : libc_result;
+}
 
 }  // namespace
 
@@ -33,11 +35,13 @@ int HostSyscalls::Ioctl(int fd, unsigned long request, void* arg) {
   return static_cast<int>(KernelResult(::ioctl(fd, request, arg)));
 }
 
-absl::StatusOr<void*> HostSyscalls::Mmap(void* addr, size_t length, int prot, int flags, int fd, int64_t offset) {
+absl::StatusOr<void*> HostSyscalls::Mmap(void* addr, size_t length, int prot, int flags, int fd,
+                                         int64_t offset) {
   void* p = ::mmap(addr, length, prot, flags, fd, offset);
   if (p == MAP_FAILED) {
     const int error = errno;
-    return ErrnoStatus(-error, absl::StrFormat("mmap addr=%p length=%d fd=%d offset=0x%x", addr, length, fd, offset));
+    return ErrnoStatus(-error,
+                       absl::StrFormat("mmap addr=%p length=%d fd=%d offset=0x%x", addr, length, fd, offset));
   }
   return p;
 }

@@ -31,9 +31,10 @@ class Syscalls {
   virtual int Close(int fd) = 0;
   virtual int Ioctl(int fd, unsigned long request, void* arg) = 0;
 
-  // The address of the mapping, or a Status whose message names address, length and errno text and whose code is
-  // absl::ErrnoToStatusCode of it. Flags are those of mmap(2); MAP_FIXED replaces what lies there.
-  virtual absl::StatusOr<void*> Mmap(void* addr, size_t length, int prot, int flags, int fd, int64_t offset) = 0;
+  // The address of the mapping, or a Status whose message names address, length and errno text and whose code
+  // is absl::ErrnoToStatusCode of it. Flags are those of mmap(2); MAP_FIXED replaces what lies there.
+  virtual absl::StatusOr<void*> Mmap(void* addr, size_t length, int prot, int flags, int fd,
+                                     int64_t offset) = 0;
   virtual int Munmap(void* addr, size_t length) = 0;
 
   virtual int64_t Pread(int fd, void* buf, size_t n, int64_t offset) = 0;

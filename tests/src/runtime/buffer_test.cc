@@ -39,7 +39,8 @@ class CountingDevice : public Device {
   absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef&, const ChoiceList*) override {
     return absl::UnimplementedError("no compiler");
   }
-  absl::Status Launch(Program&, absl::Span<const Allocation>, absl::Span<const int64_t>, LaunchInfo*) override {
+  absl::Status Launch(Program&, absl::Span<const Allocation>, absl::Span<const int64_t>,
+                      LaunchInfo*) override {
     return absl::UnimplementedError("no launches");
   }
   absl::Status Synchronize() override { return absl::OkStatus(); }
@@ -57,13 +58,16 @@ TEST(Buffer, IsAllocatedWhenFirstNeeded) {
   {
     Buffer buffer(device, 100);
     EXPECT_EQ(device->allocations, 0);
-    EXPECT_EQ(buffer.CopyOut(nullptr, 100).message(), "copying out of a buffer of 100 bytes on COUNT that was never written");
+    EXPECT_EQ(buffer.CopyOut(nullptr, 100).message(),
+              "copying out of a buffer of 100 bytes on COUNT that was never written");
     ASSERT_TRUE(buffer.Get().ok());
     ASSERT_TRUE(buffer.Get().ok());
     EXPECT_EQ(device->allocations, 1);
   }
   EXPECT_TRUE(device->live.empty());
-  { Buffer never(device, 100); }
+  {
+    Buffer never(device, 100);
+  }
   EXPECT_EQ(device->allocations, 1);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The code object reader against llvm-nm on files that clang made, and against files that nobody should make: cut
-// short, bits flipped, fields forged. Property: a file is either read as LLVM reads it or refused with a reason.
+// The code object reader against llvm-nm on files that clang made, and against files that nobody should make:
+// cut short, bits flipped, fields forged. Property: a file is either read as LLVM reads it or refused with a
+// reason.
 #include "src/runtime/amd/code_object.h"
 
 #include <gtest/gtest.h>
@@ -92,14 +93,15 @@ TEST_P(EachVersion, ArgumentsAreThoseOfTheSource) {
   EXPECT_EQ((*object->FindKernel("scratch"))->descriptor.rsrc2 & 1, 1u) << "ENABLE_PRIVATE_SEGMENT";
 
   if (GetParam() >= 5) {
-    // AMDGPUUsage, code object V5 hidden arguments: offsets from the implicit argument pointer, which follows the
-    // explicit arguments 8-aligned.
+    // AMDGPUUsage, code object V5 hidden arguments: offsets from the implicit argument pointer, which follows
+    // the explicit arguments 8-aligned.
     const KernelSymbol& shape = **object->FindKernel("shape");
     const struct {
       const char* kind;
       uint32_t offset, size;
-    } kHidden[] = {{"hidden_block_count_x", 0, 4}, {"hidden_block_count_y", 4, 4}, {"hidden_block_count_z", 8, 4},
-                   {"hidden_group_size_x", 12, 2}, {"hidden_group_size_y", 14, 2}, {"hidden_group_size_z", 16, 2},
+    } kHidden[] = {{"hidden_block_count_x", 0, 4}, {"hidden_block_count_y", 4, 4},
+                   {"hidden_block_count_z", 8, 4}, {"hidden_group_size_x", 12, 2},
+                   {"hidden_group_size_y", 14, 2}, {"hidden_group_size_z", 16, 2},
                    {"hidden_remainder_x", 18, 2},  {"hidden_grid_dims", 64, 2}};
     for (const auto& h : kHidden) {
       const KernelArgument* a = Arg(shape, h.kind);
@@ -137,7 +139,8 @@ TEST(CodeObject, EveryTruncationIsRefusedOrHarmless) {
   const uint64_t phoff = LoadLE<uint64_t>(&whole[32]);
   for (int i = 0; i < LoadLE<uint16_t>(&whole[56]); ++i) {
     const uint8_t* ph = &whole[phoff + 56 * i];
-    if (LoadLE<uint32_t>(ph) == 1) needed = std::max(needed, LoadLE<uint64_t>(ph + 8) + LoadLE<uint64_t>(ph + 32));
+    if (LoadLE<uint32_t>(ph) == 1)
+      needed = std::max(needed, LoadLE<uint64_t>(ph + 8) + LoadLE<uint64_t>(ph + 32));
   }
   ASSERT_GT(needed, 64u);
   int refused = 0;
@@ -148,7 +151,8 @@ TEST(CodeObject, EveryTruncationIsRefusedOrHarmless) {
     const auto object = CodeObject::Parse({cut.get(), n});
     if (n < needed) {
       ASSERT_FALSE(object.ok()) << n << " of " << needed << " bytes were accepted";
-      ASSERT_NE(std::string(object.status().message()).find("code object"), std::string::npos) << object.status();
+      ASSERT_NE(std::string(object.status().message()).find("code object"), std::string::npos)
+          << object.status();
       ++refused;
     }
   }
@@ -163,7 +167,8 @@ TEST(CodeObject, NoSingleBitCanHurt) {
     const auto object = CodeObject::Parse(file);
     if (object.ok()) {
       ++accepted;
-      for (const KernelSymbol& k : object->kernels()) ASSERT_LE(k.entry_address + 4, object->image_size()) << bit;
+      for (const KernelSymbol& k : object->kernels())
+        ASSERT_LE(k.entry_address + 4, object->image_size()) << bit;
       if (object->image_size() <= (1 << 20)) {
         ASSERT_EQ(object->Image(4096).size(), object->image_size());
       }
@@ -198,18 +203,21 @@ TEST(CodeObject, ForgedFieldsAreNamed) {
   expect(with(18, {62, 0}), C::kInvalidArgument, "machine (224: AMDGPU) is 62, expected 224");
   expect(with(48, {0xee}), C::kUnimplemented, "processor 0xee is not known");
   expect(with(56, {0, 0}), C::kInvalidArgument, "0 program headers");
-  expect(with(32, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}), C::kInvalidArgument, "the program header table");
+  expect(with(32, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}), C::kInvalidArgument,
+         "the program header table");
   // Descriptors lie in the first segment, whose addresses are file offsets.
-  expect(with(nm.at("add.kd") + 12, {1}), C::kInvalidArgument, "kernel descriptor add.kd: reserved byte 12 is 0x01");
+  expect(with(nm.at("add.kd") + 12, {1}), C::kInvalidArgument,
+         "kernel descriptor add.kd: reserved byte 12 is 0x01");
   expect(with(nm.at("add.kd") + 16, {1}), C::kInvalidArgument, "expected a multiple of 256");
   expect(with(nm.at("add.kd") + 8, {4}), C::kInvalidArgument, "the kernel descriptor says");
-  expect(with(nm.at("add.kd") + 57, {0}), C::kInvalidArgument, ".wavefront_size is 32, the kernel descriptor says 64");
+  expect(with(nm.at("add.kd") + 57, {0}), C::kInvalidArgument,
+         ".wavefront_size is 32, the kernel descriptor says 64");
 }
 
 TEST(MsgPack, ReadsTheExamplesOfTheSpecification) {
   // {"compact": true, "schema": 0}, the example on msgpack.org.
-  const auto v = ParseMsgPack(std::vector<uint8_t>{0x82, 0xa7, 'c', 'o', 'm', 'p', 'a', 'c', 't', 0xc3,
-                                                   0xa6, 's', 'c', 'h', 'e', 'm', 'a', 0x00});
+  const auto v = ParseMsgPack(std::vector<uint8_t>{0x82, 0xa7, 'c', 'o', 'm', 'p', 'a', 'c', 't', 0xc3, 0xa6,
+                                                   's', 'c', 'h', 'e', 'm', 'a', 0x00});
   ASSERT_TRUE(v.ok()) << v.status();
   ASSERT_NE(v->map(), nullptr);
   EXPECT_EQ(std::get<bool>(v->map()->at("compact").v), true);
@@ -221,9 +229,16 @@ TEST(MsgPack, NumbersOfEveryWidth) {
     std::vector<uint8_t> bytes;
     int64_t value;
   } kCases[] = {
-      {{0x7f}, 127}, {{0xff}, -1}, {{0xe0}, -32}, {{0xcc, 0xff}, 255}, {{0xcd, 0x12, 0x34}, 0x1234},
-      {{0xce, 0xff, 0xff, 0xff, 0xff}, 0xffffffff}, {{0xd0, 0x80}, -128}, {{0xd1, 0x80, 0x00}, -32768},
-      {{0xd2, 0x80, 0, 0, 0}, INT32_MIN}, {{0xd3, 0x80, 0, 0, 0, 0, 0, 0, 0}, INT64_MIN},
+      {{0x7f}, 127},
+      {{0xff}, -1},
+      {{0xe0}, -32},
+      {{0xcc, 0xff}, 255},
+      {{0xcd, 0x12, 0x34}, 0x1234},
+      {{0xce, 0xff, 0xff, 0xff, 0xff}, 0xffffffff},
+      {{0xd0, 0x80}, -128},
+      {{0xd1, 0x80, 0x00}, -32768},
+      {{0xd2, 0x80, 0, 0, 0}, INT32_MIN},
+      {{0xd3, 0x80, 0, 0, 0, 0, 0, 0, 0}, INT64_MIN},
       {{0xcf, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, INT64_MAX},
   };
   for (const auto& c : kCases) {

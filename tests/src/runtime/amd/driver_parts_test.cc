@@ -37,7 +37,9 @@ class FakeFiles : public os::Syscalls {
   }
   int Close(int) override { return ++closes, 0; }
   int Ioctl(int, unsigned long, void*) override { return -ENOTTY; }
-  absl::StatusOr<void*> Mmap(void*, size_t, int, int, int, int64_t) override { return os::ErrnoStatus(-ENOSYS, "mmap"); }
+  absl::StatusOr<void*> Mmap(void*, size_t, int, int, int, int64_t) override {
+    return os::ErrnoStatus(-ENOSYS, "mmap");
+  }
   int Munmap(void*, size_t) override { return -ENOSYS; }
   int64_t Pread(int, void*, size_t, int64_t) override { return -ENOSYS; }
   int64_t Read(int fd, void* buf, size_t n) override {
@@ -68,7 +70,8 @@ class FakeFiles : public os::Syscalls {
   uint64_t now_ = 0;
 };
 
-// The properties of a Radeon RX 7900 XTX as Linux 6.x prints them (the lines that matter and some that do not).
+// The properties of a Radeon RX 7900 XTX as Linux 6.x prints them (the lines that matter and some that do
+// not).
 constexpr char kNavi31[] =
     "cpu_cores_count 0\nsimd_count 192\nmem_banks_count 1\ncaches_count 206\nio_links_count 1\n"
     "max_waves_per_simd 16\nlds_size_in_kb 64\ngds_size_in_kb 0\nwave_front_size 32\narray_count 12\n"
@@ -122,8 +125,8 @@ TEST(Topology, NodesComeInNumericOrder) {
 
 TEST(Topology, GfxNamesAreLlvms) {
   GpuNode n;
-  const std::pair<uint32_t, const char*> kNames[] = {{90010, "gfx90a"}, {90402, "gfx942"}, {100300, "gfx1030"},
-                                                     {110501, "gfx1151"}, {120001, "gfx1201"}};
+  const std::pair<uint32_t, const char*> kNames[] = {
+      {90010, "gfx90a"}, {90402, "gfx942"}, {100300, "gfx1030"}, {110501, "gfx1151"}, {120001, "gfx1201"}};
   for (const auto& [version, name] : kNames) {
     n.gfx_target_version = version;
     EXPECT_EQ(n.isa(), name);
@@ -135,7 +138,8 @@ TEST(Topology, MalformedFilesAreRefusedByName) {
   const struct {
     std::string file, text, message;
   } kCases[] = {
-      {"/1/properties", "simd_count\n", "/1/properties:1: 'simd_count', expected a name and an unsigned decimal number"},
+      {"/1/properties", "simd_count\n",
+       "/1/properties:1: 'simd_count', expected a name and an unsigned decimal number"},
       {"/1/properties", "a 1\nsimd_count -4\n", ":2: 'simd_count -4', expected a name"},
       {"/1/properties", "a 1\na 2\n", ":2: a appears twice"},
       {"/1/properties", "simd_count 4\n", "no property gfx_target_version"},
@@ -162,7 +166,8 @@ TEST(Open, WithoutAKernelDriverSaysWhatIsMissing) {
   const auto gpu = AmdGpu::Open(sys);
   ASSERT_FALSE(gpu.ok());
   EXPECT_EQ(gpu.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_NE(std::string(gpu.status().message()).find("open /dev/kfd: No such file or directory"), std::string::npos)
+  EXPECT_NE(std::string(gpu.status().message()).find("open /dev/kfd: No such file or directory"),
+            std::string::npos)
       << gpu.status();
 }
 
@@ -173,8 +178,10 @@ TEST(Open, OnThisMachineGivesAGpuOrSaysWhy) {
   struct stat st;
   if (host.Stat("/dev/kfd", &st) >= 0) GTEST_SKIP() << "there is a /dev/kfd: " << gpu.status();
   ASSERT_FALSE(gpu.ok());
-  EXPECT_NE(std::string(gpu.status().message()).find("opening AMD GPU 0: open /dev/kfd: No such file or directory (errno 2); "
-                                                     "the AMD device needs the amdgpu kernel driver"), std::string::npos)
+  EXPECT_NE(std::string(gpu.status().message())
+                .find("opening AMD GPU 0: open /dev/kfd: No such file or directory (errno 2); "
+                      "the AMD device needs the amdgpu kernel driver"),
+            std::string::npos)
       << gpu.status();
 }
 
@@ -194,7 +201,8 @@ class Arguments : public testing::Test {
 };
 
 TEST_F(Arguments, ArePackedAtTheOffsetsOfTheMetadata) {
-  const auto packed = PackArgs(Kernel("add"), {GlobalPointer{0x1111}, GlobalPointer{0x2222}, GlobalPointer{0x3333}, Scalar(77)});
+  const auto packed = PackArgs(
+      Kernel("add"), {GlobalPointer{0x1111}, GlobalPointer{0x2222}, GlobalPointer{0x3333}, Scalar(77)});
   ASSERT_TRUE(packed.ok()) << packed.status();
   ASSERT_EQ(packed->kernarg.size(), 28u);
   EXPECT_EQ(LoadLE<uint64_t>(&packed->kernarg[0]), 0x1111u);
@@ -218,10 +226,14 @@ TEST_F(Arguments, MismatchesAreNamed) {
     const char* message;
   } kCases[] = {
       {{GlobalPointer{1}}, "kernel add, argument 1 (global_buffer, 8 bytes): missing, 1 were given"},
-      {{GlobalPointer{1}, GlobalPointer{1}, Scalar(1)}, "kernel add, argument 2 (global_buffer, 8 bytes): expected a GlobalPointer"},
-      {{GlobalPointer{1}, GlobalPointer{1}, GlobalPointer{1}, Scalar(1.0)}, "argument 3 (by_value, 4 bytes): expected a value of 4 bytes, got 8 bytes"},
-      {{GlobalPointer{1}, GlobalPointer{1}, GlobalPointer{1}, GlobalPointer{1}}, "expected a value of 4 bytes, got a pointer"},
-      {{GlobalPointer{1}, GlobalPointer{1}, GlobalPointer{1}, Scalar(1), Scalar(1)}, "kernel add takes 4 arguments, 5 were given"},
+      {{GlobalPointer{1}, GlobalPointer{1}, Scalar(1)},
+       "kernel add, argument 2 (global_buffer, 8 bytes): expected a GlobalPointer"},
+      {{GlobalPointer{1}, GlobalPointer{1}, GlobalPointer{1}, Scalar(1.0)},
+       "argument 3 (by_value, 4 bytes): expected a value of 4 bytes, got 8 bytes"},
+      {{GlobalPointer{1}, GlobalPointer{1}, GlobalPointer{1}, GlobalPointer{1}},
+       "expected a value of 4 bytes, got a pointer"},
+      {{GlobalPointer{1}, GlobalPointer{1}, GlobalPointer{1}, Scalar(1), Scalar(1)},
+       "kernel add takes 4 arguments, 5 were given"},
   };
   for (const auto& c : kCases) {
     const auto packed = PackArgs(Kernel("add"), c.values);
@@ -249,7 +261,8 @@ TEST_F(Arguments, HiddenArgumentsDescribeTheLaunch) {
   EXPECT_EQ(LoadLE<uint16_t>(hidden + 64), 3u) << "grid dims";
 
   const auto few = FillKernarg(k, {args.data(), 7}, shape, {}, absl::MakeSpan(out));
-  EXPECT_NE(std::string(few.message()).find("7 bytes of arguments, expected 8 to "), std::string::npos) << few;
+  EXPECT_NE(std::string(few.message()).find("7 bytes of arguments, expected 8 to "), std::string::npos)
+      << few;
 
   KernelSymbol service = k;
   service.args.push_back({"", "hidden_hostcall_buffer", 88, 8, 0});
@@ -268,11 +281,12 @@ TEST(Pm4, WordsAreThoseOfThePacketDescription) {
   b.ReleaseMem64(0xaabb00000010, 0x1'0000'0002);
   b.CsPartialFlush();
   const std::vector<uint32_t> expected = {
-      0xc0027600, 0x20c, 0x11223344, 0x55,                            // SET_SH_REG COMPUTE_PGM_LO (0x2e0c)
-      0xc0031500, 1, 2, 3, 0x8005,                                    // DISPATCH_DIRECT
-      0xc0053c00, 0x15, 0x56789abc, 0x1234, 7, 0xffffffff, 4,         // WAIT_REG_MEM memory, >=
-      0xc0064900, 0x70f514, 0x40000000, 0x10, 0xaabb, 2, 1, 0,        // RELEASE_MEM end of pipe, 64-bit data
-      0xc0004600, 0x407,                                              // EVENT_WRITE CS_PARTIAL_FLUSH
+      0xc0027600, 0x20c,    0x11223344, 0x55,                           // SET_SH_REG COMPUTE_PGM_LO (0x2e0c)
+      0xc0031500, 1,        2,          3,      0x8005,                 // DISPATCH_DIRECT
+      0xc0053c00, 0x15,     0x56789abc, 0x1234, 7,      0xffffffff, 4,  // WAIT_REG_MEM memory, >=
+      0xc0064900, 0x70f514, 0x40000000, 0x10,   0xaabb, 2,          1,
+      0,                  // RELEASE_MEM end of pipe, 64-bit data
+      0xc0004600, 0x407,  // EVENT_WRITE CS_PARTIAL_FLUSH
   };
   EXPECT_EQ(std::vector<uint32_t>(b.words().begin(), b.words().end()), expected);
 }
@@ -284,13 +298,14 @@ TEST(Sdma, WordsAreThoseOfThePacketDescription) {
   b.WaitMemGreaterEqual(0x400000000080, 11);
   b.Trap(3);
   const std::vector<uint32_t> expected = {
-      1, 4, 0, 3, 0x1000, 0x1000, 0x2000,             // COPY_LINEAR, count - 1
-      0x00030005, 0x40, 0x3000, 9,                    // FENCE, uncached
-      0xd0000008, 0x80, 0x4000, 11, 0xffffffff, 0x0fff0004,  // POLL_REGMEM memory, >=
-      6, 3,                                           // TRAP
+      1,          4,    0,      3,  0x1000,     0x1000,     0x2000,  // COPY_LINEAR, count - 1
+      0x00030005, 0x40, 0x3000, 9,                                   // FENCE, uncached
+      0xd0000008, 0x80, 0x4000, 11, 0xffffffff, 0x0fff0004,          // POLL_REGMEM memory, >=
+      6,          3,                                                 // TRAP
   };
   EXPECT_EQ(std::vector<uint32_t>(b.words().begin(), b.words().end()), expected);
-  EXPECT_EQ(std::vector<uint32_t>(b.packets().begin(), b.packets().end()), (std::vector<uint32_t>{7, 4, 6, 2}));
+  EXPECT_EQ(std::vector<uint32_t>(b.packets().begin(), b.packets().end()),
+            (std::vector<uint32_t>{7, 4, 6, 2}));
 }
 
 TEST(Sdma, LongCopiesAreSplitWithoutGapOrOverlap) {

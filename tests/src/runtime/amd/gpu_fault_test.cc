@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels and copies that go wrong: each fault is reported with work, cause and address, and after Recover the same
-// process gets right results from memory that survived.
+// Kernels and copies that go wrong: each fault is reported with work, cause and address, and after Recover
+// the same process gets right results from memory that survived.
 #include <gtest/gtest.h>
 
 #include "tests/src/runtime/amd/mock_machine.h"
@@ -19,12 +19,14 @@ class GpuFaultTest : public GpuTest {
         gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{kept_.va}, Scalar(64u)});
     EXPECT_TRUE(s.ok()) << s;
   }
-  // The device stopped with `code` and says every text of `texts`; it stays stopped until Recover, then works.
+  // The device stopped with `code` and says every text of `texts`; it stays stopped until Recover, then
+  // works.
   void ExpectFaultAndRecover(absl::StatusCode code, const std::vector<std::string>& texts) {
     const absl::Status fault = gpu_->Synchronize();
     ASSERT_EQ(fault.code(), code) << fault;
     for (const std::string& text : texts) {
-      EXPECT_NE(std::string(fault.message()).find(text), std::string::npos) << fault << "\nexpected: " << text;
+      EXPECT_NE(std::string(fault.message()).find(text), std::string::npos)
+          << fault << "\nexpected: " << text;
     }
     uint32_t word = 0;
     EXPECT_EQ(gpu_->CopyOut(&word, kept_.va, 4), fault) << "every call reports the fault until Recover";
@@ -41,8 +43,8 @@ class GpuFaultTest : public GpuTest {
 };
 
 // Launches a kernel that spins on memory, expects the error, recovers, and reads memory back.
-void GpuHangCheck(mockgpu::MockKernel::Options machine_options, const GpuOptions& options, absl::StatusCode code,
-                  const std::string& text, bool* armed = nullptr) {
+void GpuHangCheck(mockgpu::MockKernel::Options machine_options, const GpuOptions& options,
+                  absl::StatusCode code, const std::string& text, bool* armed = nullptr) {
   const auto machine = NewMachine(std::move(machine_options));
   auto gpu = AmdGpu::Open(*machine, 0, options);
   ASSERT_TRUE(gpu.ok()) << gpu.status();
@@ -69,13 +71,15 @@ void GpuHangCheck(mockgpu::MockKernel::Options machine_options, const GpuOptions
 
 TEST_F(GpuFaultTest, StoreToUnmappedMemory) {
   ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{0xdead0000}, Scalar(1u)}).ok());
-  ExpectFaultAndRecover(absl::StatusCode::kAborted, {"kernel 'store_at'", "memory fault at 0xdead", "page not present"});
+  ExpectFaultAndRecover(absl::StatusCode::kAborted,
+                        {"kernel 'store_at'", "memory fault at 0xdead", "page not present"});
 }
 
 TEST_F(GpuFaultTest, TheReportNamesTheNearestAllocation) {
   const auto buffer = gpu_->Allocate(4096, MemoryKind::kVram, {true, false, "weights"});
   ASSERT_TRUE(buffer.ok());
-  // Just past it, unless another allocation happens to follow at once: then that one is named "0x0 bytes into".
+  // Just past it, unless another allocation happens to follow at once: then that one is named "0x0 bytes
+  // into".
   ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{0x1000}, Scalar(1u)}).ok());
   const absl::Status fault = gpu_->Synchronize();
   EXPECT_NE(std::string(fault.message()).find("bytes before '"), std::string::npos) << fault;
@@ -89,7 +93,8 @@ TEST_F(GpuFaultTest, TheReportNamesTheNearestAllocation) {
 TEST_F(GpuFaultTest, StoreToReadOnlyMemory) {
   const GpuBuffer constant = New(4096, {false, false, "constants"});
   ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{constant.va + 16}, Scalar(1u)}).ok());
-  ExpectFaultAndRecover(absl::StatusCode::kAborted, {"kernel 'store_at'", "write to a read-only page", "into 'constants'"});
+  ExpectFaultAndRecover(absl::StatusCode::kAborted,
+                        {"kernel 'store_at'", "write to a read-only page", "into 'constants'"});
   // Reading it is fine.
   const GpuBuffer out = New(4);
   ASSERT_TRUE(gpu_->Launch(Kernel("load_at"), {}, {GlobalPointer{constant.va}, GlobalPointer{out.va}}).ok());
@@ -106,7 +111,8 @@ TEST_F(GpuFaultTest, IllegalInstruction) {
 TEST_F(GpuFaultTest, MisalignedAtomic) {
   const GpuBuffer counter = New(4096, {true, false, "counter"});
   ASSERT_TRUE(gpu_->Launch(Kernel("atomic_at"), {}, {GlobalPointer{counter.va + 6}}).ok());
-  ExpectFaultAndRecover(absl::StatusCode::kAborted, {"kernel 'atomic_at'", "a misaligned access", "0x0 bytes into 'counter'"});
+  ExpectFaultAndRecover(absl::StatusCode::kAborted,
+                        {"kernel 'atomic_at'", "a misaligned access", "0x0 bytes into 'counter'"});
   ASSERT_TRUE(machine_->LastFault().has_value());
   EXPECT_EQ(machine_->LastFault()->access.kind, emu::MemoryFaultKind::kMisaligned);
 }
@@ -122,7 +128,8 @@ TEST_F(GpuFaultTest, TheMachineAndTheDriverAgreeOnTheFault) {
   ASSERT_TRUE(gpu_->Recover().ok());
 }
 
-// A reset that lost memory: code is loaded again, so that kernels run; the contents of buffers are the caller's.
+// A reset that lost memory: code is loaded again, so that kernels run; the contents of buffers are the
+// caller's.
 class ReportsReset : public os::Syscalls {
  public:
   explicit ReportsReset(os::Syscalls& inner) : inner_(inner) {}
@@ -141,11 +148,15 @@ class ReportsReset : public os::Syscalls {
   }
   int Open(const std::string& path, int flags) override { return inner_.Open(path, flags); }
   int Close(int fd) override { return inner_.Close(fd); }
-  absl::StatusOr<void*> Mmap(void* a, size_t n, int p, int f, int fd, int64_t o) override { return inner_.Mmap(a, n, p, f, fd, o); }
+  absl::StatusOr<void*> Mmap(void* a, size_t n, int p, int f, int fd, int64_t o) override {
+    return inner_.Mmap(a, n, p, f, fd, o);
+  }
   int Munmap(void* a, size_t n) override { return inner_.Munmap(a, n); }
   int64_t Pread(int fd, void* b, size_t n, int64_t o) override { return inner_.Pread(fd, b, n, o); }
   int64_t Read(int fd, void* b, size_t n) override { return inner_.Read(fd, b, n); }
-  int ReadDir(const std::string& p, std::vector<os::DirEntry>* out) override { return inner_.ReadDir(p, out); }
+  int ReadDir(const std::string& p, std::vector<os::DirEntry>* out) override {
+    return inner_.ReadDir(p, out);
+  }
   int Stat(const std::string& p, struct stat* out) override { return inner_.Stat(p, out); }
   int64_t Readlink(const std::string& p, char* b, size_t n) override { return inner_.Readlink(p, b, n); }
   void Pause() override {
@@ -170,16 +181,21 @@ TEST(GpuReset, LostMemoryIsSaidAndCodeIsLoadedAgain) {
   const std::vector<uint32_t> zero(32, 0);
   ASSERT_TRUE((*gpu)->CopyIn(buffer->va, zero.data(), 128).ok());
   sys.armed = true;
-  ASSERT_TRUE((*gpu)->Launch(*kernel, {{1, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{buffer->va}, Scalar(32u)}).ok());
+  ASSERT_TRUE(
+      (*gpu)->Launch(*kernel, {{1, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{buffer->va}, Scalar(32u)}).ok());
   const absl::Status s = (*gpu)->Synchronize();
-  EXPECT_NE(std::string(s.message()).find("uncorrectable memory error, whole GPU reset, memory contents lost"), std::string::npos) << s;
+  EXPECT_NE(
+      std::string(s.message()).find("uncorrectable memory error, whole GPU reset, memory contents lost"),
+      std::string::npos)
+      << s;
   ASSERT_TRUE((*gpu)->fault().has_value());
   EXPECT_TRUE((*gpu)->fault()->memory_lost);
   const int64_t before = (*gpu)->stats().bytes_in;
   ASSERT_TRUE((*gpu)->Recover().ok());
   EXPECT_EQ((*gpu)->stats().bytes_in - before, static_cast<int64_t>((*code)->object().image_size()));
   ASSERT_TRUE((*gpu)->CopyIn(buffer->va, zero.data(), 128).ok());
-  ASSERT_TRUE((*gpu)->Launch(*kernel, {{1, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{buffer->va}, Scalar(32u)}).ok());
+  ASSERT_TRUE(
+      (*gpu)->Launch(*kernel, {{1, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{buffer->va}, Scalar(32u)}).ok());
   std::vector<uint32_t> out(32);
   ASSERT_TRUE((*gpu)->CopyOut(out.data(), buffer->va, 128).ok());
   EXPECT_EQ(out, std::vector<uint32_t>(32, 1));
@@ -188,7 +204,8 @@ TEST(GpuReset, LostMemoryIsSaidAndCodeIsLoadedAgain) {
 TEST_F(GpuFaultTest, CopyToUnmappedMemory) {
   const uint32_t word = 5;
   ASSERT_TRUE(gpu_->CopyIn(0xdead0000, &word, 4).ok());
-  ExpectFaultAndRecover(absl::StatusCode::kAborted, {"copy of 4 bytes to the device", "memory fault at 0xdead", "page not present"});
+  ExpectFaultAndRecover(absl::StatusCode::kAborted,
+                        {"copy of 4 bytes to the device", "memory fault at 0xdead", "page not present"});
 }
 
 TEST_F(GpuFaultTest, TheFirstUnfinishedWorkIsBlamed) {
@@ -203,7 +220,8 @@ TEST_F(GpuFaultTest, ManyFaultsInOneProcess) {
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(gpu_->Launch(Kernel(i % 2 ? "illegal" : "store_at"), {},
                              i % 2 ? std::vector<ArgValue>{GlobalPointer{kept_.va}}
-                                   : std::vector<ArgValue>{GlobalPointer{0x10000}, Scalar(1u)}).ok());
+                                   : std::vector<ArgValue>{GlobalPointer{0x10000}, Scalar(1u)})
+                    .ok());
     ExpectFaultAndRecover(absl::StatusCode::kAborted, {});
   }
   EXPECT_EQ(gpu_->stats().recoveries, 20);
@@ -220,7 +238,8 @@ TEST_F(GpuFaultTest, RecoverWithoutAFaultLosesNothing) {
 TEST(GpuHang, AKernelThatNeverEndsIsReportedByTheKernelDriver) {
   mockgpu::MockKernel::Options machine;
   machine.instruction_budget = 100000;
-  GpuHangCheck(std::move(machine), {}, absl::StatusCode::kAborted, "kernel 'forever': hardware exception: a wave stopped or hung");
+  GpuHangCheck(std::move(machine), {}, absl::StatusCode::kAborted,
+               "kernel 'forever': hardware exception: a wave stopped or hung");
 }
 
 // A doorbell is lost: nobody but the driver's own clock can tell.

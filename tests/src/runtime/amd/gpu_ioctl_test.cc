@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every system call of a session fails once, in turn. Property: the session ends in an error that names the call, or
-// (where the failure does not matter) in the right result; nothing crashes, hangs, or stays behind in the machine.
+// Every system call of a session fails once, in turn. Property: the session ends in an error that names the
+// call, or (where the failure does not matter) in the right result; nothing crashes, hangs, or stays behind
+// in the machine.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -58,7 +59,9 @@ class FailingSyscalls : public os::Syscalls {
     return inner_.ReadDir(path, out);
   }
   int Stat(const std::string& path, struct stat* out) override { return inner_.Stat(path, out); }
-  int64_t Readlink(const std::string& path, char* buf, size_t n) override { return inner_.Readlink(path, buf, n); }
+  int64_t Readlink(const std::string& path, char* buf, size_t n) override {
+    return inner_.Readlink(path, buf, n);
+  }
   void Pause() override { inner_.Pause(); }
   uint64_t MonotonicNanos() override { return inner_.MonotonicNanos(); }
 
@@ -77,7 +80,8 @@ class FailingSyscalls : public os::Syscalls {
   std::set<void*> mapped_;
 };
 
-// Opens, allocates, copies, loads, launches, frees, closes. The result of the kernel is checked when all went well.
+// Opens, allocates, copies, loads, launches, frees, closes. The result of the kernel is checked when all went
+// well.
 absl::Status Session(os::Syscalls& sys) {
   GpuOptions options;
   options.timeout_ns = 10'000'000;
@@ -96,7 +100,8 @@ absl::Status Session(os::Syscalls& sys) {
   uint32_t out[64];
   US_RETURN_IF_ERROR(gpu->CopyOut(out, a.va, sizeof(out)));
   for (uint32_t i = 0; i < 64; ++i) {
-    if (out[i] != ((2 + i) & 63) * 2 + i) return absl::DataLossError(absl::StrCat("lane ", i, " is ", out[i]));
+    if (out[i] != ((2 + i) & 63) * 2 + i)
+      return absl::DataLossError(absl::StrCat("lane ", i, " is ", out[i]));
   }
   US_RETURN_IF_ERROR(gpu->Free(b));
   US_RETURN_IF_ERROR(gpu->Recover());
@@ -150,8 +155,8 @@ TEST_P(EachErrno, EverySingleFailureIsReportedAndCleanedUp) {
     EXPECT_EQ(left.events, sys.failed() == "ioctl 9" ? 1u : 0u) << where;
     EXPECT_EQ(left.descriptors, 0u) << where;
   }
-  // ALLOC, FREE, MAP, UNMAP, CREATE_QUEUE, DESTROY_QUEUE, CREATE_EVENT, DESTROY_EVENT, WAIT_EVENTS, GET_VERSION,
-  // ACQUIRE_VM, GET_PROCESS_APERTURES_NEW
+  // ALLOC, FREE, MAP, UNMAP, CREATE_QUEUE, DESTROY_QUEUE, CREATE_EVENT, DESTROY_EVENT, WAIT_EVENTS,
+  // GET_VERSION, ACQUIRE_VM, GET_PROCESS_APERTURES_NEW
   for (const int number : {0x01, 0x02, 0x03, 0x08, 0x09, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19}) {
     EXPECT_TRUE(seen.contains(absl::StrCat("ioctl ", number))) << number;
   }

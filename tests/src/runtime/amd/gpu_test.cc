@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver on the mock machine: memory, copies, launches, rings that wrap, queues that wait for each other. Expected
-// values are computed on the host from the kernels' source.
+// The driver on the mock machine: memory, copies, launches, rings that wrap, queues that wait for each other.
+// Expected values are computed on the host from the kernels' source.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -30,8 +30,10 @@ TEST_F(GpuTest, ASecondOpenInOneProcessIsRefusedByName) {
   EXPECT_EQ(gpu_->Synchronize().code(), absl::StatusCode::kFailedPrecondition);
   const auto again = AmdGpu::Open(*machine_);
   ASSERT_FALSE(again.ok());
-  EXPECT_NE(std::string(again.status().message()).find("AMDKFD_IOC_ACQUIRE_VM"), std::string::npos) << again.status();
-  EXPECT_NE(std::string(again.status().message()).find("once a process"), std::string::npos) << again.status();
+  EXPECT_NE(std::string(again.status().message()).find("AMDKFD_IOC_ACQUIRE_VM"), std::string::npos)
+      << again.status();
+  EXPECT_NE(std::string(again.status().message()).find("once a process"), std::string::npos)
+      << again.status();
 }
 
 TEST_F(GpuTest, IndexBeyondTheTopologyIsNotFound) {
@@ -94,7 +96,8 @@ TEST_P(EveryVersion, AddsTwoVectors) {
   for (int i = 0; i < n; ++i) x[i] = 0.5f * i, y[i] = 1000.0f - i;
   const GpuBuffer a = Upload(x), b = Upload(y), c = Upload(std::vector<float>(1024, -1.0f));
   ASSERT_TRUE(gpu_->Launch(*kernel, {{8, 1, 1}, {128, 1, 1}, 0},
-                           {GlobalPointer{a.va}, GlobalPointer{b.va}, GlobalPointer{c.va}, Scalar(n)}).ok());
+                           {GlobalPointer{a.va}, GlobalPointer{b.va}, GlobalPointer{c.va}, Scalar(n)})
+                  .ok());
   const std::vector<float> out = Download<float>(c, 1024);
   for (int i = 0; i < 1024; ++i) ASSERT_EQ(out[i], i < n ? x[i] + y[i] : -1.0f) << i;
   EXPECT_TRUE(gpu_->Unload(*code).ok());
@@ -106,7 +109,8 @@ TEST_F(GpuTest, DynamicLdsAndBarriers) {
   std::iota(in.begin(), in.end(), 5);
   const GpuBuffer a = Upload(in), b = New(in.size() * 4);
   ASSERT_TRUE(gpu_->Launch(Kernel("reverse"), {{4, 1, 1}, {256, 1, 1}, 0},
-                           {GlobalPointer{a.va}, GlobalPointer{b.va}, LocalBytes{1024}}).ok());
+                           {GlobalPointer{a.va}, GlobalPointer{b.va}, LocalBytes{1024}})
+                  .ok());
   const auto out = Download<uint32_t>(b, in.size());
   for (size_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i], in[i / 256 * 256 + 255 - i % 256]) << i;
 }
@@ -115,7 +119,9 @@ TEST_F(GpuTest, ScratchOfEveryLaneIsItsOwn) {
   Open();
   for (const uint32_t k : {3u, 1000u}) {
     const GpuBuffer out = New(4 * 512);
-    ASSERT_TRUE(gpu_->Launch(Kernel("scratch"), {{2, 1, 1}, {256, 1, 1}, 0}, {GlobalPointer{out.va}, Scalar(k)}).ok());
+    ASSERT_TRUE(
+        gpu_->Launch(Kernel("scratch"), {{2, 1, 1}, {256, 1, 1}, 0}, {GlobalPointer{out.va}, Scalar(k)})
+            .ok());
     const auto got = Download<uint32_t>(out, 512);
     for (uint32_t i = 0; i < 512; ++i) ASSERT_EQ(got[i], ((k + i % 256) & 63) * k + i % 256) << i;
   }
@@ -128,7 +134,8 @@ TEST_F(GpuTest, HiddenArgumentsTellTheShape) {
   const auto got = Download<uint32_t>(out, 3 * 2 * 2 * 6);
   for (int g = 0; g < 12; ++g) {
     EXPECT_EQ(std::vector<uint32_t>(got.begin() + 6 * g, got.begin() + 6 * g + 6),
-              (std::vector<uint32_t>{3, 2, 2, 8, 4, 2})) << "workgroup " << g;
+              (std::vector<uint32_t>{3, 2, 2, 8, 4, 2}))
+        << "workgroup " << g;
   }
 }
 
@@ -159,7 +166,10 @@ TEST_F(GpuTest, ThousandsOfLaunchesThroughSmallRings) {
   const GpuBuffer p = Upload(std::vector<uint32_t>(32, 0));
   constexpr uint32_t kLaunches = 3000;
   for (uint32_t i = 0; i < kLaunches; ++i) {
-    ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{1, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{p.va}, Scalar(32u)}).ok()) << i;
+    ASSERT_TRUE(
+        gpu_->Launch(Kernel("increment"), {{1, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{p.va}, Scalar(32u)})
+            .ok())
+        << i;
   }
   EXPECT_EQ(Download<uint32_t>(p, 32), std::vector<uint32_t>(32, kLaunches));
   const GpuStats s = gpu_->stats();
@@ -167,8 +177,8 @@ TEST_F(GpuTest, ThousandsOfLaunchesThroughSmallRings) {
   EXPECT_GT(s.kernarg_wraps, 5);
 }
 
-// Property: arguments stay what they were until their launch has read them, though the ring of launches is longer than
-// the ring of arguments (the machine runs only while the host waits, so launches pile up).
+// Property: arguments stay what they were until their launch has read them, though the ring of launches is
+// longer than the ring of arguments (the machine runs only while the host waits, so launches pile up).
 TEST_F(GpuTest, ArgumentsLiveUntilTheirLaunchHasRun) {
   GpuOptions options;
   options.kernarg_bytes = 65536;
@@ -176,14 +186,15 @@ TEST_F(GpuTest, ArgumentsLiveUntilTheirLaunchHasRun) {
   constexpr uint32_t kLaunches = 2000;
   const GpuBuffer out = Upload(std::vector<uint32_t>(kLaunches, 0));
   for (uint32_t i = 0; i < kLaunches; ++i) {
-    ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{out.va + 4 * i}, Scalar(i * 7 + 1)}).ok()) << i;
+    ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{out.va + 4 * i}, Scalar(i * 7 + 1)}).ok())
+        << i;
   }
   const auto got = Download<uint32_t>(out, kLaunches);
   for (uint32_t i = 0; i < kLaunches; ++i) ASSERT_EQ(got[i], i * 7 + 1) << i;
 }
 
-// Property: on every lap the SDMA ring begins with a packet's header; packets never straddle its end. GPU addresses are
-// host addresses, so the ring that CREATE_QUEUE names can be read here.
+// Property: on every lap the SDMA ring begins with a packet's header; packets never straddle its end. GPU
+// addresses are host addresses, so the ring that CREATE_QUEUE names can be read here.
 class SeesQueues : public os::Syscalls {
  public:
   explicit SeesQueues(os::Syscalls& inner) : inner_(inner) {}
@@ -198,11 +209,15 @@ class SeesQueues : public os::Syscalls {
   }
   int Open(const std::string& path, int flags) override { return inner_.Open(path, flags); }
   int Close(int fd) override { return inner_.Close(fd); }
-  absl::StatusOr<void*> Mmap(void* a, size_t n, int p, int f, int fd, int64_t o) override { return inner_.Mmap(a, n, p, f, fd, o); }
+  absl::StatusOr<void*> Mmap(void* a, size_t n, int p, int f, int fd, int64_t o) override {
+    return inner_.Mmap(a, n, p, f, fd, o);
+  }
   int Munmap(void* a, size_t n) override { return inner_.Munmap(a, n); }
   int64_t Pread(int fd, void* b, size_t n, int64_t o) override { return inner_.Pread(fd, b, n, o); }
   int64_t Read(int fd, void* b, size_t n) override { return inner_.Read(fd, b, n); }
-  int ReadDir(const std::string& p, std::vector<os::DirEntry>* out) override { return inner_.ReadDir(p, out); }
+  int ReadDir(const std::string& p, std::vector<os::DirEntry>* out) override {
+    return inner_.ReadDir(p, out);
+  }
   int Stat(const std::string& p, struct stat* out) override { return inner_.Stat(p, out); }
   int64_t Readlink(const std::string& p, char* b, size_t n) override { return inner_.Readlink(p, b, n); }
   void Pause() override { inner_.Pause(); }
@@ -244,8 +259,8 @@ TEST(SdmaRing, PacketsNeverStraddleItsEnd) {
   EXPECT_GT(laps, 5);
 }
 
-// Property: launches and copies happen in program order though two queues do them. Every copy depends on the launch
-// before it and every launch on the copy before it.
+// Property: launches and copies happen in program order though two queues do them. Every copy depends on the
+// launch before it and every launch on the copy before it.
 TEST_F(GpuTest, TheTwoQueuesWaitForEachOther) {
   GpuOptions options;
   options.compute_ring_bytes = options.sdma_ring_bytes = 4096;
@@ -253,9 +268,13 @@ TEST_F(GpuTest, TheTwoQueuesWaitForEachOther) {
   const GpuBuffer a = Upload(std::vector<uint32_t>(64, 0)), b = New(256);
   uint32_t expected = 0;
   for (int i = 0; i < 200; ++i) {
-    ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{a.va}, Scalar(64u)}).ok());
+    ASSERT_TRUE(
+        gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{a.va}, Scalar(64u)})
+            .ok());
     ASSERT_TRUE(gpu_->CopyWithin(b.va, a.va, 256).ok());
-    ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{b.va}, Scalar(64u)}).ok());
+    ASSERT_TRUE(
+        gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{b.va}, Scalar(64u)})
+            .ok());
     ASSERT_TRUE(gpu_->CopyWithin(a.va, b.va, 256).ok());
     expected += 2;
     if (i % 50 == 25) {
@@ -277,7 +296,9 @@ TEST_F(GpuTest, TheTwoQueuesWaitForEachOtherInAnyOrder) {
     Open({}, std::move(machine));
     const GpuBuffer a = Upload(std::vector<uint32_t>(64, 0)), b = New(256);
     for (int i = 0; i < 10; ++i) {
-      ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{a.va}, Scalar(64u)}).ok());
+      ASSERT_TRUE(
+          gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{a.va}, Scalar(64u)})
+              .ok());
       ASSERT_TRUE(gpu_->CopyWithin(b.va, a.va, 256).ok());
       ASSERT_TRUE(gpu_->CopyWithin(a.va, b.va, 256).ok());
     }
@@ -292,7 +313,9 @@ TEST_F(GpuTest, TimelinesCrossThirtyTwoBits) {
   Open(options);
   const GpuBuffer a = Upload(std::vector<uint32_t>(64, 0)), b = New(256);
   for (int i = 0; i < 60; ++i) {
-    ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{a.va}, Scalar(64u)}).ok());
+    ASSERT_TRUE(
+        gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{a.va}, Scalar(64u)})
+            .ok());
     ASSERT_TRUE(gpu_->CopyWithin(b.va, a.va, 256).ok());
     ASSERT_EQ(Download<uint32_t>(b, 64), std::vector<uint32_t>(64, i + 1));
   }
@@ -307,7 +330,9 @@ TEST_F(GpuTest, TimestampsAreOrderedAndCount) {
   uint64_t last = clock->gpu_ticks;
   for (int i = 0; i < 5; ++i) {
     LaunchTimes t;
-    ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{32, 1, 1}, {128, 1, 1}, 0}, {GlobalPointer{p.va}, Scalar(4096u)}, &t).ok());
+    ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{32, 1, 1}, {128, 1, 1}, 0},
+                             {GlobalPointer{p.va}, Scalar(4096u)}, &t)
+                    .ok());
     EXPECT_GE(t.begin_ticks, last);
     EXPECT_GE(t.end_ticks, t.begin_ticks);
     EXPECT_EQ(t.device_ns, (t.end_ticks - t.begin_ticks) * 10);
@@ -320,13 +345,15 @@ TEST_F(GpuTest, TimestampsAreOrderedAndCount) {
 
 TEST_F(GpuTest, HostMemoryIsReachedWhereItLies) {
   Open();
-  auto* host = static_cast<uint32_t*>(
-      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* host =
+      static_cast<uint32_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(host, MAP_FAILED);
   std::iota(host, host + 64, 100);
   const auto buffer = gpu_->MapHost(host, 4096, {true, false, "host"});
   ASSERT_TRUE(buffer.ok()) << buffer.status();
-  ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{buffer->va}, Scalar(64u)}).ok());
+  ASSERT_TRUE(
+      gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{buffer->va}, Scalar(64u)})
+          .ok());
   ASSERT_TRUE(gpu_->Synchronize().ok());
   for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(host[i], 101 + i);
   EXPECT_TRUE(gpu_->Free(*buffer).ok());
@@ -359,7 +386,9 @@ TEST_F(GpuTest, MemoryFreedWhileInUseStaysUntilTheWorkIsDone) {
   Open();
   for (int i = 0; i < 20; ++i) {
     const GpuBuffer a = Upload(std::vector<uint32_t>(64, i)), out = New(256);
-    ASSERT_TRUE(gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{a.va}, Scalar(64u)}).ok());
+    ASSERT_TRUE(
+        gpu_->Launch(Kernel("increment"), {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{a.va}, Scalar(64u)})
+            .ok());
     ASSERT_TRUE(gpu_->CopyWithin(out.va, a.va, 256).ok());
     ASSERT_TRUE(gpu_->Free(a).ok());
     const GpuBuffer reused = Upload(std::vector<uint32_t>(64, 777));  // the same memory, most likely
@@ -394,7 +423,8 @@ TEST_F(GpuTest, MoreMemoryThanExistsIsRefusedAndTheDeviceGoesOn) {
   Open();
   const auto huge = gpu_->Allocate(uint64_t{64} << 30);
   EXPECT_EQ(huge.status().code(), absl::StatusCode::kResourceExhausted) << huge.status();
-  EXPECT_NE(std::string(huge.status().message()).find("ALLOC_MEMORY_OF_GPU"), std::string::npos) << huge.status();
+  EXPECT_NE(std::string(huge.status().message()).find("ALLOC_MEMORY_OF_GPU"), std::string::npos)
+      << huge.status();
   EXPECT_EQ(gpu_->Allocate(0).status().code(), absl::StatusCode::kInvalidArgument);
   const GpuBuffer p = Upload(std::vector<uint32_t>(32, 1));
   EXPECT_EQ(Download<uint32_t>(p, 32), std::vector<uint32_t>(32, 1));
@@ -416,11 +446,13 @@ TEST_F(GpuTest, SeveralThreadsShareTheGpu) {
           const std::vector<uint32_t> in(64, id * 1000 + round);
           US_RETURN_IF_ERROR(gpu_->CopyIn(p.va, in.data(), 256));
           for (int i = 0; i < 5; ++i) {
-            US_RETURN_IF_ERROR(gpu_->Launch(increment, {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{p.va}, Scalar(64u)}));
+            US_RETURN_IF_ERROR(
+                gpu_->Launch(increment, {{2, 1, 1}, {32, 1, 1}, 0}, {GlobalPointer{p.va}, Scalar(64u)}));
           }
           std::vector<uint32_t> out(64);
           US_RETURN_IF_ERROR(gpu_->CopyOut(out.data(), p.va, 256));
-          if (out != std::vector<uint32_t>(64, in[0] + 5)) return absl::DataLossError(absl::StrCat("round ", round));
+          if (out != std::vector<uint32_t>(64, in[0] + 5))
+            return absl::DataLossError(absl::StrCat("round ", round));
           US_RETURN_IF_ERROR(gpu_->Free(p));
         }
         return absl::OkStatus();
@@ -441,7 +473,8 @@ TEST_F(GpuTest, LaunchesThatTheHardwareCannotDoAreRefused) {
     EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument) << s;
     EXPECT_NE(std::string(s.message()).find(message), std::string::npos) << s;
   };
-  expect({{0, 1, 1}, {32, 1, 1}, 0}, "launch of kernel 'increment': grid 0 and workgroup size 32 in dimension 0");
+  expect({{0, 1, 1}, {32, 1, 1}, 0},
+         "launch of kernel 'increment': grid 0 and workgroup size 32 in dimension 0");
   expect({{1, 1, 1}, {32, 0, 1}, 0}, "workgroup size 0 in dimension 1");
   expect({{1, 1, 1}, {2048, 1, 1}, 0}, "workgroup size 2048 in dimension 0");
   expect({{1, 1, 1}, {32, 32, 2}, 0}, "a workgroup of 2048 work-items, the kernel allows");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the driver's tests share: a mock machine, a GPU opened on it, and the kernels of kernels/basic.cl. The driver
-// sees os::Syscalls only; the tests look at both sides.
+// What the driver's tests share: a mock machine, a GPU opened on it, and the kernels of kernels/basic.cl. The
+// driver sees os::Syscalls only; the tests look at both sides.
 
 #include <gtest/gtest.h>
 
@@ -47,8 +47,8 @@ class GpuTest : public testing::Test {
     ASSERT_TRUE(code.ok()) << code.status();
     code_ = *code;
   }
-  // Nothing may be left in the machine once the GPU is closed, but the page of events, which the kernel keeps for as
-  // long as the process lives.
+  // Nothing may be left in the machine once the GPU is closed, but the page of events, which the kernel keeps
+  // for as long as the process lives.
   void TearDown() override {
     if (gpu_ != nullptr) {
       const absl::Status closed = gpu_->Close();

@@ -21,7 +21,10 @@ class HostFiles : public testing::Test {
   void SetUp() override {
     const char* tmp = std::getenv("TEST_TMPDIR");
     dir_ = std::string(tmp ? tmp : "/tmp") + "/host_syscalls_test";
-    ASSERT_EQ(::system(("rm -rf " + dir_ + " && mkdir -p " + dir_ + "/b_dir && ln -s missing " + dir_ + "/c_link").c_str()), 0);
+    ASSERT_EQ(
+        ::system(("rm -rf " + dir_ + " && mkdir -p " + dir_ + "/b_dir && ln -s missing " + dir_ + "/c_link")
+                     .c_str()),
+        0);
     std::ofstream(dir_ + "/a_file") << std::string(10000, 'x') << "end\n";
   }
   std::string dir_;
@@ -80,7 +83,8 @@ TEST_F(HostFiles, MappingsComeAndGo) {
   EXPECT_EQ(sys_.Munmap(*p, 8192), 0);
   const auto bad = sys_.Mmap(nullptr, 4096, PROT_READ, MAP_SHARED, -1, 0x1000);
   ASSERT_FALSE(bad.ok());
-  EXPECT_NE(std::string(bad.status().message()).find("length=4096 fd=-1 offset=0x1000: Bad file descriptor"), std::string::npos)
+  EXPECT_NE(std::string(bad.status().message()).find("length=4096 fd=-1 offset=0x1000: Bad file descriptor"),
+            std::string::npos)
       << bad.status();
 }
 
