@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every system call of a session fails once, in turn. Property: the session ends in an error that names the
-// call, or (where the failure does not matter) in the right result; nothing crashes, hangs, or stays behind
-// in the machine.
+// Every system call of a run of the driver fails once, in turn. Property: the run ends in an error that names
+// the call, or (where the failure does not matter) in the right result; nothing crashes, hangs, or stays
+// behind in the machine.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -82,7 +82,7 @@ class FailingSyscalls : public os::Syscalls {
 
 // Opens, allocates, copies, loads, launches, frees, closes. The result of the kernel is checked when all went
 // well.
-absl::Status Session(os::Syscalls& sys) {
+absl::Status DriverRun(os::Syscalls& sys) {
   GpuOptions options;
   options.timeout_ns = 10'000'000;
   options.compute_ring_bytes = options.sdma_ring_bytes = 4096;
@@ -109,10 +109,10 @@ absl::Status Session(os::Syscalls& sys) {
   return gpu->Close();
 }
 
-TEST(GpuIoctl, ASessionSucceedsWhenNothingFails) {
+TEST(GpuIoctl, ARunSucceedsWhenNothingFails) {
   const auto machine = NewMachine();
   FailingSyscalls sys(*machine);
-  const absl::Status s = Session(sys);
+  const absl::Status s = DriverRun(sys);
   EXPECT_TRUE(s.ok()) << s;
   EXPECT_EQ(sys.open_files(), 0);
   EXPECT_EQ(sys.mapped(), 0u);
@@ -122,12 +122,12 @@ class EachErrno : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Errors, EachErrno, testing::Values(EIO, ENOMEM, EINVAL));
 
 TEST_P(EachErrno, EverySingleFailureIsReportedAndCleanedUp) {
-  // A machine a session: as a process, it can open a GPU once.
+  // A machine a run: as a process, it can open a GPU once.
   int calls = 0;
   {
     const auto machine = NewMachine();
     FailingSyscalls sys(*machine);
-    ASSERT_TRUE(Session(sys).ok());
+    ASSERT_TRUE(DriverRun(sys).ok());
     calls = sys.calls();
   }
   ASSERT_GT(calls, 40);
@@ -137,7 +137,7 @@ TEST_P(EachErrno, EverySingleFailureIsReportedAndCleanedUp) {
     FailingSyscalls sys(*machine);
     sys.fail_at = i;
     sys.error = GetParam();
-    const absl::Status s = Session(sys);
+    const absl::Status s = DriverRun(sys);
     const std::string where = absl::StrCat("call ", i, " (", sys.failed(), "): ", s.ToString());
     if (sys.failed().empty()) break;  // this run needed fewer calls
     seen.insert(sys.failed());
@@ -168,7 +168,7 @@ TEST(GpuIoctl, InterruptedCallsAreRepeated) {
     const auto machine = NewMachine();
     FailingSyscalls sys(*machine);
     sys.only_ioctls = true;
-    ASSERT_TRUE(Session(sys).ok());
+    ASSERT_TRUE(DriverRun(sys).ok());
     calls = sys.calls();
   }
   for (int i = 0; i < calls; i += 3) {
@@ -177,7 +177,7 @@ TEST(GpuIoctl, InterruptedCallsAreRepeated) {
     sys.only_ioctls = true;
     sys.fail_at = i;
     sys.error = i % 2 ? EINTR : EAGAIN;
-    const absl::Status s = Session(sys);
+    const absl::Status s = DriverRun(sys);
     EXPECT_TRUE(s.ok()) << "call " << i << " (" << sys.failed() << "): " << s;
   }
 }
