@@ -54,7 +54,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const Target& ta
   if (t == nullptr) return absl::InternalError(absl::StrCat("LLVM has no target ", triple.str(), ": ", error));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  const std::string features = host ? HostFeatures() : "+wavefrontsize32";
+  // 16-bit values in whole registers: with halves of registers (real-true16, LLVM 22's default for gfx11) random kernels
+  // of 8- and 16-bit integers and odd vectors of halves came out wrong or did not compile.
+  const std::string features = host ? HostFeatures() : "+wavefrontsize32,-real-true16";
   std::unique_ptr<llvm::TargetMachine> machine(
       t->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
   if (machine == nullptr) return absl::InternalError(absl::StrCat("LLVM makes no machine for ", triple.str()));
