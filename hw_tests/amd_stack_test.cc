@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One source, two targets: the emulated gfx1100, or with USE_HW=1 the first AMD GPU of this machine through /dev/kfd.
-// Each test prints the target and the oracle that its result rests on.
+// One source, two targets: the emulated gfx1100, or with USE_HW=1 the first AMD GPU of this machine through
+// /dev/kfd. Each test prints the target and the oracle that its result rests on.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,8 @@ class AmdStack : public ::testing::Test {
   }
 
   void Oracle(const char* oracle) const {
-    std::printf("target: %s %s; oracle: %s\n", UseHardware() ? "hardware" : "emulated", amd_->gpu().isa().c_str(), oracle);
+    std::printf("target: %s %s; oracle: %s\n", UseHardware() ? "hardware" : "emulated",
+                amd_->gpu().isa().c_str(), oracle);
   }
 
   std::unique_ptr<os::Syscalls> sys_;
@@ -83,7 +84,8 @@ TEST_F(AmdStack, IntegerArithmeticIsExact) {
   ASSERT_TRUE(got.ok()) << got.status();
   for (size_t i = 0; i < a.size(); ++i) {
     const int64_t quotient = b[i] == 0 ? 0 : int64_t{a[i]} / b[i];
-    const auto want = static_cast<int32_t>(static_cast<uint32_t>(a[i]) * static_cast<uint32_t>(b[i]) + static_cast<uint32_t>(quotient));
+    const auto want = static_cast<int32_t>(static_cast<uint32_t>(a[i]) * static_cast<uint32_t>(b[i]) +
+                                           static_cast<uint32_t>(quotient));
     ASSERT_EQ((*got)[i], want) << a[i] << " and " << b[i];
   }
 }
@@ -98,7 +100,8 @@ TEST_F(AmdStack, MatmulEqualsTheReferenceBitForBit) {
     ASSERT_TRUE(data.ok()) << data.status();
     results.push_back(*std::move(data));
   }
-  for (size_t i = 0; i < results[0].size(); ++i) ASSERT_EQ(UlpDistance(results[0][i], results[1][i]), 0u) << i;
+  for (size_t i = 0; i < results[0].size(); ++i)
+    ASSERT_EQ(UlpDistance(results[0][i], results[1][i]), 0u) << i;
 }
 
 }  // namespace

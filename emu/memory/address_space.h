@@ -15,8 +15,18 @@
 
 namespace understudy::emu {
 
-enum class Perm : uint8_t { kNone = 0, kRead = 1, kWrite = 2, kReadWrite = 3, kExec = 4, kReadExec = 5, kAll = 7 };
-constexpr Perm operator|(Perm a, Perm b) { return static_cast<Perm>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b)); }
+enum class Perm : uint8_t {
+  kNone = 0,
+  kRead = 1,
+  kWrite = 2,
+  kReadWrite = 3,
+  kExec = 4,
+  kReadExec = 5,
+  kAll = 7
+};
+constexpr Perm operator|(Perm a, Perm b) {
+  return static_cast<Perm>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
+}
 constexpr bool Allows(Perm perm, Perm wanted) {
   return (static_cast<uint8_t>(perm) & static_cast<uint8_t>(wanted)) == static_cast<uint8_t>(wanted);
 }
@@ -58,7 +68,8 @@ class AddressSpace {
     uint64_t begin = 0, end = 0;  // [begin, end)
     uint8_t* host = nullptr;      // of `begin`
     Perm perm = Perm::kNone;
-    uint64_t allocation_base = 0, allocation_size = 0;  // as mapped, before Protect or a partial Unmap split it
+    uint64_t allocation_base = 0,
+             allocation_size = 0;  // as mapped, before Protect or a partial Unmap split it
     std::string label;
   };
 

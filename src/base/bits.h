@@ -26,7 +26,9 @@ constexpr int64_t SignExtend(uint64_t value, int width) {
 }
 
 constexpr bool IsPow2(uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
-constexpr uint64_t AlignUp(uint64_t v, uint64_t alignment) { return (v + alignment - 1) / alignment * alignment; }
+constexpr uint64_t AlignUp(uint64_t v, uint64_t alignment) {
+  return (v + alignment - 1) / alignment * alignment;
+}
 constexpr uint64_t AlignDown(uint64_t v, uint64_t alignment) { return v / alignment * alignment; }
 
 template <class To, class From>

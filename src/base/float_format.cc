@@ -42,15 +42,18 @@ double DecodeFloat(const FloatFormat& f, uint64_t bits) {
     return std::copysign(std::numeric_limits<double>::quiet_NaN(),
                          negative && f.nan != NanEncoding::kNegativeZero ? -1.0 : 1.0);
   }
-  if (f.IsInf(bits)) return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  if (f.IsInf(bits))
+    return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   const int exponent = static_cast<int>((bits & f.exp_mask()) >> f.man_bits);
   uint64_t man = bits & f.man_mask();
   if (exponent != 0) man |= f.man_mask() + 1;
-  const double mag = std::ldexp(static_cast<double>(man), (exponent ? exponent - f.bias : f.min_exp()) - f.man_bits);
+  const double mag =
+      std::ldexp(static_cast<double>(man), (exponent ? exponent - f.bias : f.min_exp()) - f.man_bits);
   return negative ? -mag : mag;
 }
 
-uint64_t EncodeFloat(const FloatFormat& f, double value, Rounding rounding, Overflow overflow, DenormMode denorm) {
+uint64_t EncodeFloat(const FloatFormat& f, double value, Rounding rounding, Overflow overflow,
+                     DenormMode denorm) {
   return SoftConvert(formats::kF64, f, std::bit_cast<uint64_t>(value), {rounding, denorm, overflow});
 }
 

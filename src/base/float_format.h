@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Binary floating-point formats as data, with conversion to and from double that rounds once. Used by dtype, the
-// soft-float reference and the emulators. Every format's values are exactly representable as double.
+// Binary floating-point formats as data, with conversion to and from double that rounds once. Used by dtype,
+// the soft-float reference and the emulators. Every format's values are exactly representable as double.
 
 #include <cstdint>
 #include <string>
@@ -26,7 +26,7 @@ struct FloatFormat {
   // The pattern of +inf (has_inf only), of the largest finite magnitude, and of the canonical quiet NaN.
   constexpr uint64_t inf_bits() const { return exp_mask(); }
   constexpr uint64_t max_bits() const {
-    return nan == NanEncoding::kIeee    ? exp_mask() - 1
+    return nan == NanEncoding::kIeee      ? exp_mask() - 1
            : nan == NanEncoding::kAllOnes ? (exp_mask() | man_mask()) - 1
                                           : (exp_mask() | man_mask());
   }
@@ -52,11 +52,12 @@ namespace formats {
 const FloatFormat* FindFloatFormat(const std::string& name);
 
 enum class Rounding : uint8_t { kNearestEven, kToZero, kUp, kDown };
-// What a result beyond the largest finite value becomes: infinity under the rounding mode's usual rule (NaN where
-// the format has no infinity, the largest value where it has neither), or always the largest finite value.
-// kSaturate applies to infinite inputs too.
+// What a result beyond the largest finite value becomes: infinity under the rounding mode's usual rule (NaN
+// where the format has no infinity, the largest value where it has neither), or always the largest finite
+// value. kSaturate applies to infinite inputs too.
 enum class Overflow : uint8_t { kInf, kSaturate };
-// Denormal handling: kFlushIn reads denormal inputs as signed zero, kFlushOut turns denormal results to signed zero.
+// Denormal handling: kFlushIn reads denormal inputs as signed zero, kFlushOut turns denormal results to
+// signed zero.
 enum class DenormMode : uint8_t { kKeep = 0, kFlushIn = 1, kFlushOut = 2, kFlushBoth = 3 };
 
 // The exact value of `bits` (right-aligned; upper bits ignored). Signalling NaNs come back quiet.

@@ -23,7 +23,7 @@ inline uint16_t FloatToHalf(float f) {
   const uint32_t sign = (u >> 16) & 0x8000u, mag = u & 0x7fffffffu;
   if (mag > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | ((mag >> 13) & 0x3ffu));
   if (mag >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // 65520 and above round to infinity
-  if (mag >= 0x38800000u) {                                             // normal result
+  if (mag >= 0x38800000u) {                                              // normal result
     const uint32_t rounded = mag + 0xfffu + ((mag >> 13) & 1u);
     return static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
   }

@@ -17,7 +17,8 @@ int Digit(char c) {
 
 absl::StatusOr<std::vector<uint8_t>> HexToBytes(const std::string& hex) {
   if (hex.size() % 2 != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("hex text has ", hex.size(), " digits, expected an even number"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("hex text has ", hex.size(), " digits, expected an even number"));
   }
   std::vector<uint8_t> out(hex.size() / 2);
   for (size_t i = 0; i < hex.size(); ++i) {

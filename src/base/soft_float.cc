@@ -52,7 +52,8 @@ uint64_t QuietNan(const FloatFormat& f, uint64_t bits) {
 uint64_t OverflowBits(const FloatFormat& f, bool negative, SoftContext ctx) {
   const uint64_t sign = negative ? f.sign_mask() : 0;
   const bool to_max = ctx.overflow == Overflow::kSaturate || ctx.rounding == Rounding::kToZero ||
-                      (ctx.rounding == Rounding::kUp && negative) || (ctx.rounding == Rounding::kDown && !negative);
+                      (ctx.rounding == Rounding::kUp && negative) ||
+                      (ctx.rounding == Rounding::kDown && !negative);
   if (to_max) return sign | f.max_bits();
   if (f.has_inf) return sign | f.inf_bits();
   if (f.nan == NanEncoding::kNoNan) return sign | f.max_bits();
@@ -98,8 +99,10 @@ uint64_t Pack(const FloatFormat& f, bool negative, int exp, U128 sig, bool stick
   const int lsb = std::max(e, f.min_exp()) - f.man_bits;
   const int shift = lsb - exp;
   // A left shift cannot overflow: the result has at most man_bits + 1 bits.
-  const U128 q = shift <= 0 ? (sig << -shift) + (RoundsUp(ctx.rounding, negative, (shift == 0) && (sig & 1), false, sticky) ? 1 : 0)
-                            : ShiftRound(sig, shift, sticky, ctx.rounding, negative);
+  const U128 q =
+      shift <= 0 ? (sig << -shift) +
+                       (RoundsUp(ctx.rounding, negative, (shift == 0) && (sig & 1), false, sticky) ? 1 : 0)
+                 : ShiftRound(sig, shift, sticky, ctx.rounding, negative);
   const int64_t biased = e < f.min_exp() ? 0 : int64_t{e} + f.bias - 1;
   if (biased > (int64_t{1} << f.exp_bits)) return OverflowBits(f, negative, ctx);
   const uint64_t mag = (static_cast<uint64_t>(biased) << f.man_bits) + static_cast<uint64_t>(q);
@@ -126,8 +129,8 @@ uint64_t AddParts(const FloatFormat& f, Parts a, Parts b, SoftContext ctx) {
   }
   if (a.kind == Kind::kZero) return Pack(f, b.negative, b.exp, b.sig, false, ctx);
   if (b.kind == Kind::kZero) return Pack(f, a.negative, a.exp, a.sig, false, ctx);
-  // Products have up to 106 bits: with the leading one at bit 124, at least 18 zero bits lie below, so nothing is
-  // lost where cancellation can be deep (distance 0 or 1).
+  // Products have up to 106 bits: with the leading one at bit 124, at least 18 zero bits lie below, so
+  // nothing is lost where cancellation can be deep (distance 0 or 1).
   Normalize(&a, 124);
   Normalize(&b, 124);
   if (a.exp < b.exp) std::swap(a, b);
@@ -136,7 +139,8 @@ uint64_t AddParts(const FloatFormat& f, Parts a, Parts b, SoftContext ctx) {
   const bool sticky = distance > 127 || (shifted << distance) != b.sig;
   if (a.negative == b.negative) return Pack(f, a.negative, a.exp, a.sig + shifted, sticky, ctx);
   if (distance == 0 && a.sig == b.sig) return Zero(f, ctx.rounding == Rounding::kDown);
-  if (a.sig >= shifted + (sticky ? 1 : 0)) return Pack(f, a.negative, a.exp, a.sig - shifted - (sticky ? 1 : 0), sticky, ctx);
+  if (a.sig >= shifted + (sticky ? 1 : 0))
+    return Pack(f, a.negative, a.exp, a.sig - shifted - (sticky ? 1 : 0), sticky, ctx);
   return Pack(f, b.negative, a.exp, shifted - a.sig, sticky, ctx);
 }
 
@@ -189,7 +193,8 @@ uint64_t SoftFma(const FloatFormat& f, uint64_t a, uint64_t b, uint64_t c, SoftC
     if (x.kind == Kind::kZero || y.kind == Kind::kZero) return f.nan_bits();
     return AddParts(f, {Kind::kInf, negative, 0, 0}, z, ctx);
   }
-  if (x.kind == Kind::kZero || y.kind == Kind::kZero) return AddParts(f, {Kind::kZero, negative, 0, 0}, z, ctx);
+  if (x.kind == Kind::kZero || y.kind == Kind::kZero)
+    return AddParts(f, {Kind::kZero, negative, 0, 0}, z, ctx);
   return AddParts(f, MulParts(x, y), z, ctx);
 }
 
@@ -255,7 +260,8 @@ uint64_t SoftFromUint(const FloatFormat& f, uint64_t v, SoftContext ctx) {
 
 uint64_t SoftFromInt(const FloatFormat& f, int64_t v, SoftContext ctx) {
   if (v == 0) return 0;
-  return Pack(f, v < 0, 0, v < 0 ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v), false, ctx);
+  return Pack(f, v < 0, 0, v < 0 ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v), false,
+              ctx);
 }
 
 namespace {

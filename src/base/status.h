@@ -42,30 +42,31 @@ const absl::Status& AsStatus(const absl::StatusOr<T>& s) {
 }  // namespace understudy::internal
 
 // Aborts with file, line, the condition and the streamed message when `condition` is false. Always on.
-#define US_CHECK(condition)                               \
-  (condition) ? (void)0                                   \
-              : ::understudy::internal::Voidify() &       \
+#define US_CHECK(condition)                         \
+  (condition) ? (void)0                             \
+              : ::understudy::internal::Voidify() & \
                     ::understudy::internal::CheckFailure(__FILE__, __LINE__, #condition).stream()
 
 // Aborts with the status when it (or a StatusOr's status) is not OK.
-#define US_CHECK_OK(expr)                                                          \
-  do {                                                                             \
-    const auto& us_check_value = (expr);                                           \
-    US_CHECK(::understudy::internal::AsStatus(us_check_value).ok())                \
-        << ::understudy::internal::AsStatus(us_check_value).ToString().c_str();    \
+#define US_CHECK_OK(expr)                                                       \
+  do {                                                                          \
+    const auto& us_check_value = (expr);                                        \
+    US_CHECK(::understudy::internal::AsStatus(us_check_value).ok())             \
+        << ::understudy::internal::AsStatus(us_check_value).ToString().c_str(); \
   } while (false)
 
 // Returns the status from the enclosing function unless it is OK.
-#define US_RETURN_IF_ERROR(expr)                              \
-  do {                                                        \
-    ::absl::Status us_status = (expr);                        \
-    if (!us_status.ok()) return us_status;                    \
+#define US_RETURN_IF_ERROR(expr)           \
+  do {                                     \
+    ::absl::Status us_status = (expr);     \
+    if (!us_status.ok()) return us_status; \
   } while (false)
 
 #define US_CONCAT_INNER(a, b) a##b
 #define US_CONCAT(a, b) US_CONCAT_INNER(a, b)
 
-// US_ASSIGN_OR_RETURN(auto x, F()): x is the value of the StatusOr, or the enclosing function returns its status.
+// US_ASSIGN_OR_RETURN(auto x, F()): x is the value of the StatusOr, or the enclosing function returns its
+// status.
 #define US_ASSIGN_OR_RETURN(lhs, expr) US_ASSIGN_OR_RETURN_IMPL(US_CONCAT(us_or_, __LINE__), lhs, expr)
 #define US_ASSIGN_OR_RETURN_IMPL(tmp, lhs, expr) \
   auto tmp = (expr);                             \

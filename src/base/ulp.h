@@ -13,8 +13,8 @@ namespace understudy {
 
 inline constexpr uint64_t kUlpIncomparable = std::numeric_limits<uint64_t>::max();
 
-// Steps between two patterns of one format on the number line, with -0 and +0 equal. NaN against NaN is 0; NaN
-// against a number is kUlpIncomparable.
+// Steps between two patterns of one format on the number line, with -0 and +0 equal. NaN against NaN is 0;
+// NaN against a number is kUlpIncomparable.
 inline uint64_t UlpDistanceBits(const FloatFormat& f, uint64_t a, uint64_t b) {
   const bool nan_a = f.IsNan(a), nan_b = f.IsNan(b);
   if (nan_a || nan_b) return nan_a && nan_b ? 0 : kUlpIncomparable;
@@ -23,7 +23,8 @@ inline uint64_t UlpDistanceBits(const FloatFormat& f, uint64_t a, uint64_t b) {
     return v & f.sign_mask() ? -mag : mag;
   };
   const int64_t x = line(a), y = line(b);
-  return x > y ? static_cast<uint64_t>(x) - static_cast<uint64_t>(y) : static_cast<uint64_t>(y) - static_cast<uint64_t>(x);
+  return x > y ? static_cast<uint64_t>(x) - static_cast<uint64_t>(y)
+               : static_cast<uint64_t>(y) - static_cast<uint64_t>(x);
 }
 
 inline uint64_t UlpDistance(float a, float b) {

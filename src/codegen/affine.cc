@@ -8,8 +8,12 @@
 namespace understudy {
 namespace {
 
-int64_t WrapMul(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)); }
-int64_t WrapAdd(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t WrapMul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+int64_t WrapAdd(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
 
 }  // namespace
 
@@ -27,7 +31,8 @@ void Affine::Add(const UOpRef& node, int64_t coefficient) {
       return;
     case Op::kMul:
       for (int i = 0; i < 2; ++i) {
-        if (node->src(i)->IsConst()) return Add(node->src(1 - i), WrapMul(coefficient, node->src(i)->const_int()));
+        if (node->src(i)->IsConst())
+          return Add(node->src(1 - i), WrapMul(coefficient, node->src(i)->const_int()));
       }
       break;
     default:
@@ -44,7 +49,8 @@ void Affine::Add(const UOpRef& node, int64_t coefficient) {
 UOpRef Affine::Node(bool with_constant) const {
   UOpRef sum;
   const auto add = [&](const UOpRef& n) { sum = sum == nullptr ? n : uop::Add(sum, n); };
-  for (const Term& t : terms) add(t.coefficient == 1 ? t.node : uop::Mul(t.node, uop::IndexConst(t.coefficient)));
+  for (const Term& t : terms)
+    add(t.coefficient == 1 ? t.node : uop::Mul(t.node, uop::IndexConst(t.coefficient)));
   if ((with_constant && constant != 0) || sum == nullptr) add(uop::IndexConst(with_constant ? constant : 0));
   return sum;
 }
@@ -52,7 +58,8 @@ UOpRef Affine::Node(bool with_constant) const {
 std::optional<int64_t> Affine::Minus(const Affine& other) const {
   if (terms.size() != other.terms.size()) return std::nullopt;
   for (const Term& t : terms) {
-    const auto it = std::find_if(other.terms.begin(), other.terms.end(), [&](const Term& o) { return o.node == t.node; });
+    const auto it =
+        std::find_if(other.terms.begin(), other.terms.end(), [&](const Term& o) { return o.node == t.node; });
     if (it == other.terms.end() || it->coefficient != t.coefficient) return std::nullopt;
   }
   return WrapAdd(constant, WrapMul(other.constant, -1));

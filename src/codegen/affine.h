@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Index expressions as sums: constant + sum of coefficient * term, where a term is any node that is no sum. Tells
-// whether two indices are a known distance apart, which is what contiguity means. Used by vectorisation and coalescing.
+// Index expressions as sums: constant + sum of coefficient * term, where a term is any node that is no sum.
+// Tells whether two indices are a known distance apart, which is what contiguity means. Used by vectorisation
+// and coalescing.
 
 #include <cstdint>
 #include <map>

@@ -27,7 +27,9 @@ constexpr int64_t kMaxUpcast = 64, kMaxLanes = 64, kMaxUnroll = 256;
 
 }  // namespace
 
-std::string Choice::Text() const { return absl::StrCat(kNames[static_cast<int>(kind)], "(", axis, ",", amount, ")"); }
+std::string Choice::Text() const {
+  return absl::StrCat(kNames[static_cast<int>(kind)], "(", axis, ",", amount, ")");
+}
 
 std::string ChoicesText(const ChoiceList& choices) {
   std::string text;
@@ -39,14 +41,20 @@ absl::StatusOr<ChoiceList> ParseChoices(const std::string& text) {
   ChoiceList list;
   const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
   for (const std::string& word : words) {
-    const auto bad = [&](const char* expected) { return absl::InvalidArgumentError(absl::StrCat("choice '", word, "': expected ", expected)); };
+    const auto bad = [&](const char* expected) {
+      return absl::InvalidArgumentError(absl::StrCat("choice '", word, "': expected ", expected));
+    };
     const size_t open = word.find('(');
     if (open == std::string::npos || word.back() != ')') return bad("kind(axis,amount)");
-    const std::vector<std::string> numbers = absl::StrSplit(word.substr(open + 1, word.size() - open - 2), ',');
+    const std::vector<std::string> numbers =
+        absl::StrSplit(word.substr(open + 1, word.size() - open - 2), ',');
     Choice c;
-    if (numbers.size() != 2 || !absl::SimpleAtoi(numbers[0], &c.axis) || !absl::SimpleAtoi(numbers[1], &c.amount)) return bad("(axis,amount)");
+    if (numbers.size() != 2 || !absl::SimpleAtoi(numbers[0], &c.axis) ||
+        !absl::SimpleAtoi(numbers[1], &c.amount))
+      return bad("(axis,amount)");
     const std::string name = word.substr(0, open);
-    const auto it = std::find_if(std::begin(kNames), std::end(kNames), [&](const char* n) { return name == n; });
+    const auto it =
+        std::find_if(std::begin(kNames), std::end(kNames), [&](const char* n) { return name == n; });
     if (it == std::end(kNames)) return bad("upcast, vectorize, unroll, local or group");
     c.kind = static_cast<ChoiceKind>(it - kNames);
     list.push_back(c);
@@ -56,29 +64,37 @@ absl::StatusOr<ChoiceList> ParseChoices(const std::string& text) {
 
 absl::StatusOr<KernelRanges> RangesOf(const UOpRef& kernel) {
   if (kernel->op() != Op::kSink || kernel->num_src() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("kernel is a ", OpName(kernel->op()), " of ", kernel->num_src(), " sources, expected a SINK of STOREs"));
+    return absl::InvalidArgumentError(absl::StrCat("kernel is a ", OpName(kernel->op()), " of ",
+                                                   kernel->num_src(), " sources, expected a SINK of STOREs"));
   }
   KernelRanges ranges;
   for (const UOpRef& store : kernel->src()) {
     if (store->op() != Op::kStore || store->src(0)->op() != Op::kIndex) {
-      return absl::InvalidArgumentError(absl::StrCat("kernel stores by ", OpName(store->op()), ", expected STORE at an INDEX"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("kernel stores by ", OpName(store->op()), ", expected STORE at an INDEX"));
     }
     std::vector<UOpRef> own(store->src().begin() + 2, store->src().end());
     if (store == kernel->src(0)) ranges.outputs = own;
-    if (own != ranges.outputs) return absl::UnimplementedError("STOREs of one kernel run over different ranges; expected the same for all");
+    if (own != ranges.outputs)
+      return absl::UnimplementedError(
+          "STOREs of one kernel run over different ranges; expected the same for all");
   }
   for (const UOp* n : uop::Toposort(kernel)) {
     if (n->op() == Op::kRange && !n->src(0)->IsConst()) {
-      return absl::UnimplementedError(absl::StrCat("RANGE ", n->arg_as<RangeArg>().id, " ends at a ", OpName(n->src(0)->op()), ", expected a CONST"));
+      return absl::UnimplementedError(absl::StrCat("RANGE ", n->arg_as<RangeArg>().id, " ends at a ",
+                                                   OpName(n->src(0)->op()), ", expected a CONST"));
     }
     if (n->op() != Op::kReduce) continue;
     for (size_t i = 1; i < n->num_src(); ++i) {
-      if (n->src(i)->op() != Op::kRange) return absl::InvalidArgumentError(absl::StrCat("REDUCE over ", OpName(n->src(i)->op()), ", expected RANGE"));
+      if (n->src(i)->op() != Op::kRange)
+        return absl::InvalidArgumentError(
+            absl::StrCat("REDUCE over ", OpName(n->src(i)->op()), ", expected RANGE"));
       if (!FreeRanges::Contains(ranges.reduces, n->src(i))) ranges.reduces.push_back(n->src(i));
     }
   }
   for (const UOpRef& r : ranges.outputs) {
-    if (r->op() != Op::kRange) return absl::InvalidArgumentError(absl::StrCat("STORE over ", OpName(r->op()), ", expected RANGE"));
+    if (r->op() != Op::kRange)
+      return absl::InvalidArgumentError(absl::StrCat("STORE over ", OpName(r->op()), ", expected RANGE"));
   }
   return ranges;
 }
@@ -87,7 +103,8 @@ namespace {
 
 class Splitter {
  public:
-  Splitter(UOpRef kernel, const Target& target, KernelRanges ranges) : kernel_(std::move(kernel)), target_(target), ranges_(std::move(ranges)) {
+  Splitter(UOpRef kernel, const Target& target, KernelRanges ranges)
+      : kernel_(std::move(kernel)), target_(target), ranges_(std::move(ranges)) {
     for (const auto* list : {&ranges_.outputs, &ranges_.reduces}) {
       for (const UOpRef& r : *list) next_id_ = std::max(next_id_, RangeId(r) + 1);
     }
@@ -99,7 +116,8 @@ class Splitter {
   absl::Status Apply(const Choice& c) {
     const absl::Status status = Try(c);
     if (status.ok()) return status;
-    return absl::Status(status.code(), absl::StrCat("choice ", c.Text(), ": ", std::string(status.message())));
+    return absl::Status(status.code(),
+                        absl::StrCat("choice ", c.Text(), ": ", std::string(status.message())));
   }
 
  private:
@@ -139,8 +157,10 @@ class Splitter {
       case ChoiceKind::kGroup: {
         if (!target_.has_local) return No("the target has no workgroups");
         const bool shares = c.kind == ChoiceKind::kGroup && group_ != nullptr;
-        if (shares && RangeEnd(group_) != c.amount) return No("the kernel's other group has ", RangeEnd(group_), " work-items");
-        if (!shares && (threads_ *= c.amount) > target_.max_workgroup) return No("more than ", target_.max_workgroup, " work-items a workgroup");
+        if (shares && RangeEnd(group_) != c.amount)
+          return No("the kernel's other group has ", RangeEnd(group_), " work-items");
+        if (!shares && (threads_ *= c.amount) > target_.max_workgroup)
+          return No("more than ", target_.max_workgroup, " work-items a workgroup");
         if (c.kind == ChoiceKind::kGroup) US_RETURN_IF_ERROR(CanGroup(axis));
         kind = c.kind == ChoiceKind::kLocal ? AxisKind::kLocal : AxisKind::kGroupReduce;
         break;
@@ -153,19 +173,22 @@ class Splitter {
       inner = uop::Range(c.amount, next_id_++, kind);
       if (kind == AxisKind::kGroupReduce) group_ = inner;
     }
-    const UOpRef outer = c.amount == end ? nullptr : uop::Range(end / c.amount, RangeId(axis), RangeKind(axis));
+    const UOpRef outer =
+        c.amount == end ? nullptr : uop::Range(end / c.amount, RangeId(axis), RangeKind(axis));
     Split(axis, outer, inner);
     axis = outer;
     return absl::OkStatus();
   }
 
-  // Unrolling keeps the order of a sum only where no later range turns faster. (The group's range is no loop.)
+  // Unrolling keeps the order of a sum only where no later range turns faster. (The group's range is no
+  // loop.)
   absl::Status IsInnermost(const UOpRef& axis) const {
     for (const UOpRef& n : uop::NodesOf(kernel_, Op::kReduce)) {
       bool seen = false;
       for (size_t i = 1; i < n->num_src(); ++i) {
         const AxisKind k = RangeKind(n->src(i));
-        if (seen && k != AxisKind::kUnroll && k != AxisKind::kGroupReduce) return No("a reduce range inside this one turns faster: the order of the sum would change");
+        if (seen && k != AxisKind::kUnroll && k != AxisKind::kGroupReduce)
+          return No("a reduce range inside this one turns faster: the order of the sum would change");
         seen |= n->src(i) == axis;
       }
     }
@@ -244,7 +267,8 @@ absl::StatusOr<UOpRef> ApplyChoices(const UOpRef& kernel, const Target& target, 
   return splitter.kernel();
 }
 
-absl::Status CheckChoice(const UOpRef& kernel, const Target& target, const ChoiceList& before, const Choice& choice) {
+absl::Status CheckChoice(const UOpRef& kernel, const Target& target, const ChoiceList& before,
+                         const Choice& choice) {
   ChoiceList all = before;
   all.push_back(choice);
   return ApplyChoices(kernel, target, all).status();
@@ -259,7 +283,8 @@ ChoiceList ListChoices(const UOpRef& kernel, const Target& target, const ChoiceL
       if (axes[i] == nullptr) continue;
       std::vector<int64_t> amounts{2, 3, 4, 8, 16, 32};
       const int64_t end = RangeEnd(axes[i]);
-      if (end <= 64 && std::find(amounts.begin(), amounts.end(), end) == amounts.end()) amounts.push_back(end);
+      if (end <= 64 && std::find(amounts.begin(), amounts.end(), end) == amounts.end())
+        amounts.push_back(end);
       for (const ChoiceKind kind : kinds) {
         for (const int64_t amount : amounts) {
           const Choice c{kind, static_cast<int>(i), amount};

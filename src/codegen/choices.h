@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Optimisation choices: how the ranges of a kernel are split over lanes, work-items and unrolled code. Used by
-// LowerKernel, by the heuristic and by searches and tests that list them. A choice never changes what a kernel
-// computes; only kGroup changes the order in which a reduction adds up.
+// Optimisation choices: how the ranges of a kernel are split over lanes, work-items and unrolled code. Used
+// by LowerKernel, by the heuristic and by searches and tests that list them. A choice never changes what a
+// kernel computes; only kGroup changes the order in which a reduction adds up.
 
 #include <cstdint>
 #include <string>
@@ -20,9 +20,9 @@ enum class ChoiceKind : uint8_t {
 #include "src/codegen/choices.inc"
 };
 
-// `axis` numbers the kernel's own ranges, and stays the same however often the range is split: output ranges in the
-// order of the STORE's ranges for kUpcast, kVectorize and kLocal; reduce ranges in the order of KernelRanges::reduces
-// for kUnroll and kGroup. `amount` must divide what is left of the range.
+// `axis` numbers the kernel's own ranges, and stays the same however often the range is split: output ranges
+// in the order of the STORE's ranges for kUpcast, kVectorize and kLocal; reduce ranges in the order of
+// KernelRanges::reduces for kUnroll and kGroup. `amount` must divide what is left of the range.
 struct Choice {
   ChoiceKind kind = ChoiceKind::kUpcast;
   int axis = 0;
@@ -47,15 +47,17 @@ struct KernelRanges {
 // InvalidArgument when `kernel` is no kernel graph; Unimplemented when its STOREs have different ranges.
 absl::StatusOr<KernelRanges> RangesOf(const UOpRef& kernel);
 
-// Whether `choice` may come after `before` on this kernel and target; InvalidArgument (with the choice's text and
-// the reason) when it may not.
-absl::Status CheckChoice(const UOpRef& kernel, const Target& target, const ChoiceList& before, const Choice& choice);
+// Whether `choice` may come after `before` on this kernel and target; InvalidArgument (with the choice's text
+// and the reason) when it may not.
+absl::Status CheckChoice(const UOpRef& kernel, const Target& target, const ChoiceList& before,
+                         const Choice& choice);
 
-// Every legal choice that may come after `before`, with amounts 2, 3, 4, 8, 16, 32 and the full range up to 64.
+// Every legal choice that may come after `before`, with amounts 2, 3, 4, 8, 16, 32 and the full range up
+// to 64.
 ChoiceList ListChoices(const UOpRef& kernel, const Target& target, const ChoiceList& before);
 
-// A cheap guess that suits the target: vectors along the contiguous axis and register tiles where operands are
-// shared; workgroups and shared reductions where the target has threads.
+// A cheap guess that suits the target: vectors along the contiguous axis and register tiles where operands
+// are shared; workgroups and shared reductions where the target has threads.
 ChoiceList HeuristicChoices(const UOpRef& kernel, const Target& target);
 
 }  // namespace understudy

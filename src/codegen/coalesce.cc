@@ -30,7 +30,8 @@ class Families {
     const UOpRef valid = index->num_src() > 2 ? index->src(2) : nullptr;
     Access access{node, AffineOf(index->src(1))};
     for (Family& f : list_) {
-      if (f.buffer == index->src(0) && f.valid == valid && access.index.Minus(f.members[0].index).has_value()) {
+      if (f.buffer == index->src(0) && f.valid == valid &&
+          access.index.Minus(f.members[0].index).has_value()) {
         f.members.push_back(std::move(access));
         return;
       }
@@ -38,7 +39,8 @@ class Families {
     list_.push_back({index->src(0), valid, {std::move(access)}});
   }
 
-  // Calls `emit(family, run)` for each maximal run of consecutive offsets, cut into powers of two of at most `most`.
+  // Calls `emit(family, run)` for each maximal run of consecutive offsets, cut into powers of two of at most
+  // `most`.
   template <class Emit>
   void ForEachRun(int most, Emit emit) {
     for (Family& f : list_) {
@@ -46,7 +48,9 @@ class Families {
                        [](const Access& a, const Access& b) { return a.index.constant < b.index.constant; });
       for (size_t begin = 0; begin < f.members.size();) {
         size_t end = begin + 1;
-        while (end < f.members.size() && f.members[end].index.constant == f.members[end - 1].index.constant + 1) ++end;
+        while (end < f.members.size() &&
+               f.members[end].index.constant == f.members[end - 1].index.constant + 1)
+          ++end;
         while (begin < end) {
           size_t n = 1;
           while (static_cast<int>(n * 2) <= most && begin + n * 2 <= end) n *= 2;
@@ -63,11 +67,14 @@ class Families {
 
 int MaxLanes(DType t, const Target& target) { return std::max(1, target.max_vector_bytes / t.ScalarBytes()); }
 
-UOpRef VectorIndex(const Family& f, const Access& first) { return uop::IndexOf(f.buffer, first.index.Node(), f.valid); }
+UOpRef VectorIndex(const Family& f, const Access& first) {
+  return uop::IndexOf(f.buffer, first.index.Node(), f.valid);
+}
 
 // Only arguments of the kernel: registers and local memory have their own order.
 bool IsScalarParamAccess(const UOp& n) {
-  return n.src(0)->op() == Op::kIndex && n.src(0)->src(0)->op() == Op::kParam && (n.op() == Op::kStore ? n.src(1)->dtype() : n.dtype()).lanes == 1;
+  return n.src(0)->op() == Op::kIndex && n.src(0)->src(0)->op() == Op::kParam &&
+         (n.op() == Op::kStore ? n.src(1)->dtype() : n.dtype()).lanes == 1;
 }
 
 }  // namespace

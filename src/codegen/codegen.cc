@@ -20,24 +20,37 @@ absl::Status CheckKernel(const UOpRef& kernel) {
   US_RETURN_IF_ERROR(RangesOf(kernel).status());
   std::map<int64_t, const UOp*> params;
   for (const UOp* n : uop::Toposort(kernel)) {
-    if (n->dtype().lanes != 1) return absl::UnimplementedError(absl::StrCat(OpName(n->op()), " of ", n->dtype().Name(), " in a kernel graph; expected scalars"));
+    if (n->dtype().lanes != 1)
+      return absl::UnimplementedError(
+          absl::StrCat(OpName(n->op()), " of ", n->dtype().Name(), " in a kernel graph; expected scalars"));
     switch (n->op()) {
       case Op::kParam: {
-        if (!std::holds_alternative<int64_t>(n->arg())) return absl::InvalidArgumentError("PARAM with a shape in a kernel");
+        if (!std::holds_alternative<int64_t>(n->arg()))
+          return absl::InvalidArgumentError("PARAM with a shape in a kernel");
         const auto [it, fresh] = params.emplace(n->arg_as<int64_t>(), n);
-        if (!fresh && it->second != n) return absl::InvalidArgumentError(absl::StrCat("PARAM ", it->first, " has two types"));
+        if (!fresh && it->second != n)
+          return absl::InvalidArgumentError(absl::StrCat("PARAM ", it->first, " has two types"));
         break;
       }
       case Op::kIndex:
-        if (n->src(0)->op() != Op::kParam) return absl::InvalidArgumentError(absl::StrCat("INDEX of ", OpName(n->src(0)->op()), ", expected PARAM"));
+        if (n->src(0)->op() != Op::kParam)
+          return absl::InvalidArgumentError(
+              absl::StrCat("INDEX of ", OpName(n->src(0)->op()), ", expected PARAM"));
         break;
       case Op::kLoad:
-        if (n->num_src() != 1 || n->src(0)->op() != Op::kIndex) return absl::InvalidArgumentError("LOAD, expected of one INDEX");
+        if (n->num_src() != 1 || n->src(0)->op() != Op::kIndex)
+          return absl::InvalidArgumentError("LOAD, expected of one INDEX");
         break;
-      case Op::kConst: case Op::kVar: case Op::kRange: case Op::kStore: case Op::kReduce: case Op::kSink:
+      case Op::kConst:
+      case Op::kVar:
+      case Op::kRange:
+      case Op::kStore:
+      case Op::kReduce:
+      case Op::kSink:
         break;
       default:
-        if (!IsAlu(n->op())) return absl::InvalidArgumentError(absl::StrCat(OpName(n->op()), " has no place in a kernel graph"));
+        if (!IsAlu(n->op()))
+          return absl::InvalidArgumentError(absl::StrCat(OpName(n->op()), " has no place in a kernel graph"));
     }
   }
   return absl::OkStatus();
@@ -47,7 +60,8 @@ void Describe(const UOpRef& kernel, LinearKernel* out) {
   std::map<int64_t, KernelParam> params;
   std::map<std::string, VarArg> vars;
   for (const UOp* n : uop::Toposort(kernel)) {
-    if (n->op() == Op::kParam) params[n->arg_as<int64_t>()] = {n->arg_as<int64_t>(), n->dtype().Element(), false, false};
+    if (n->op() == Op::kParam)
+      params[n->arg_as<int64_t>()] = {n->arg_as<int64_t>(), n->dtype().Element(), false, false};
     if (n->op() == Op::kVar) vars[n->arg_as<VarArg>().name] = n->arg_as<VarArg>();
   }
   for (const UOp* n : uop::Toposort(kernel)) {
@@ -59,7 +73,8 @@ void Describe(const UOpRef& kernel, LinearKernel* out) {
   for (const auto& [name, v] : vars) out->vars.push_back(v);
 }
 
-absl::StatusOr<LinearKernel> Lower(const UOpRef& kernel, const Target& target, const ChoiceList* choices, const StageObserver& observer) {
+absl::StatusOr<LinearKernel> Lower(const UOpRef& kernel, const Target& target, const ChoiceList* choices,
+                                   const StageObserver& observer) {
   US_RETURN_IF_ERROR(CheckKernel(kernel));
   US_RETURN_IF_ERROR(uop::CheckSpec(kernel, uop::Stage::kKernel));
   LinearKernel out;
@@ -94,14 +109,17 @@ absl::StatusOr<LinearKernel> Lower(const UOpRef& kernel, const Target& target, c
   out.global = dims.global;
   out.local = dims.local;
   for (const UOpRef& n : out.ops) {
-    if (n->op() == Op::kDefineLocal) out.local_bytes += static_cast<int64_t>(AlignUp(n->arg_as<std::vector<int64_t>>()[1] * n->dtype().ScalarBytes(), 16));
+    if (n->op() == Op::kDefineLocal)
+      out.local_bytes +=
+          static_cast<int64_t>(AlignUp(n->arg_as<std::vector<int64_t>>()[1] * n->dtype().ScalarBytes(), 16));
   }
   return out;
 }
 
 }  // namespace
 
-absl::StatusOr<LinearKernel> LowerKernel(const UOpRef& kernel, const Target& target, const ChoiceList* choices, const StageObserver& observer) {
+absl::StatusOr<LinearKernel> LowerKernel(const UOpRef& kernel, const Target& target,
+                                         const ChoiceList* choices, const StageObserver& observer) {
   absl::StatusOr<LinearKernel> out = Lower(kernel, target, choices, observer);
   if (out.ok()) return out;
   std::string name = "kernel";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From a kernel graph (one SINK over STOREs whose indices are written out) to a linear list of simple ops for one
-// target. Used by the devices that compile and by `understudy trace`. Knows a device only as a Target; never renders
-// and never runs anything.
+// From a kernel graph (one SINK over STOREs whose indices are written out) to a linear list of simple ops for
+// one target. Used by the devices that compile and by `understudy trace`. Knows a device only as a Target;
+// never renders and never runs anything.
 
 #include <array>
 #include <cstdint>
@@ -23,11 +23,11 @@ struct KernelParam {
   bool read = false, written = false;
 };
 
-// `ops` executes from first to last: a RANGE opens a loop that the END naming it closes (the last range of an END
-// first); the value of a node is that of its latest execution, so a node may occur once in each of several loops.
-// Values are bool, integers, f32 and f64 (f16 only in LOAD, STORE and CAST, where the target has it); EXP2, LOG2, SIN,
-// FLOORDIV, FLOORMOD and REDUCE are gone, divisors are never zero, shift amounts are below the width, and indices are
-// i32 or i64.
+// `ops` executes from first to last: a RANGE opens a loop that the END naming it closes (the last range of an
+// END first); the value of a node is that of its latest execution, so a node may occur once in each of
+// several loops. Values are bool, integers, f32 and f64 (f16 only in LOAD, STORE and CAST, where the target
+// has it); EXP2, LOG2, SIN, FLOORDIV, FLOORMOD and REDUCE are gone, divisors are never zero, shift amounts
+// are below the width, and indices are i32 or i64.
 struct LinearKernel {
   std::string name;
   std::vector<UOpRef> ops;
@@ -42,9 +42,10 @@ struct LinearKernel {
 // Called after every stage with its name and graph (for "linearize": a SINK over the list).
 using StageObserver = std::function<void(const std::string& stage, const UOpRef& graph)>;
 
-// `choices`: nullptr lets the heuristic choose; an empty list applies none. Errors: InvalidArgument names a malformed
-// kernel or an illegal choice; Unimplemented what the target cannot express.
-absl::StatusOr<LinearKernel> LowerKernel(const UOpRef& kernel, const Target& target, const ChoiceList* choices = nullptr,
+// `choices`: nullptr lets the heuristic choose; an empty list applies none. Errors: InvalidArgument names a
+// malformed kernel or an illegal choice; Unimplemented what the target cannot express.
+absl::StatusOr<LinearKernel> LowerKernel(const UOpRef& kernel, const Target& target,
+                                         const ChoiceList* choices = nullptr,
                                          const StageObserver& observer = nullptr);
 
 }  // namespace understudy

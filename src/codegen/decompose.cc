@@ -15,14 +15,17 @@ using namespace uop::expr;  // NOLINT
 using uop::Where;
 
 DType UnsignedOf(DType t) {
-  constexpr Scalar kByBytes[] = {Scalar::kVoid,   Scalar::kUInt8, Scalar::kUInt16, Scalar::kVoid, Scalar::kUInt32,
-                                 Scalar::kVoid,   Scalar::kVoid,  Scalar::kVoid,   Scalar::kUInt64};
+  constexpr Scalar kByBytes[] = {Scalar::kVoid, Scalar::kUInt8,  Scalar::kUInt16,
+                                 Scalar::kVoid, Scalar::kUInt32, Scalar::kVoid,
+                                 Scalar::kVoid, Scalar::kVoid,   Scalar::kUInt64};
   return DType(kByBytes[t.ScalarBytes()], t.lanes);
 }
 UOpRef Equal(const UOpRef& a, int64_t v) { return uop::CmpEq(a, uop::ConstLike(a, v)); }
 
 // A divisor for which every machine's division is defined and means the same.
-bool IsPlainDivisor(const UOpRef& b) { return b->IsConst() && b->const_int() != 0 && !(b->dtype().IsSigned() && b->const_int() == -1); }
+bool IsPlainDivisor(const UOpRef& b) {
+  return b->IsConst() && b->const_int() != 0 && !(b->dtype().IsSigned() && b->const_int() == -1);
+}
 
 // x/0 = 0 and INT_MIN/-1 wraps.
 UOpRef SafeDiv(const UOpRef& a, const UOpRef& b) {
@@ -55,37 +58,43 @@ UOpRef FloorDivOf(const UOpRef& a, const UOpRef& b) {
   }
   // a == q b + r also for b == 0, where q = 0 and r = a: no correction then.
   const UOpRef q = SafeDiv(a, b), r = a - q * b;
-  const UOpRef up = IsPlainDivisor(b) ? RoundedUp(r, b) : RoundedUp(r, b) & uop::CmpNe(b, uop::ConstLike(b, 0));
+  const UOpRef up =
+      IsPlainDivisor(b) ? RoundedUp(r, b) : RoundedUp(r, b) & uop::CmpNe(b, uop::ConstLike(b, 0));
   return q - To(up, a->dtype().Element());
 }
 
 UOpRef FloorModOf(const UOpRef& a, const UOpRef& b) {
   if (!a->dtype().IsSigned()) return SafeMod(a, b);
-  if (b->IsConst() && b->const_int() > 0 && (b->const_int() & (b->const_int() - 1)) == 0) return a & uop::ConstLike(b, b->const_int() - 1);
+  if (b->IsConst() && b->const_int() > 0 && (b->const_int() & (b->const_int() - 1)) == 0)
+    return a & uop::ConstLike(b, b->const_int() - 1);
   // Adding b == 0 changes nothing.
   const UOpRef r = SafeMod(a, b);
   return Where(RoundedUp(r, b), r + b, r);
 }
 
-bool InRange(const UOpRef& amount) { return amount->IsConst() && amount->const_int() >= 0 && amount->const_int() < amount->dtype().BitWidth(); }
+bool InRange(const UOpRef& amount) {
+  return amount->IsConst() && amount->const_int() >= 0 && amount->const_int() < amount->dtype().BitWidth();
+}
 
 UOpRef Shift(const UOp& n) {
   const UOpRef &x = n.src(0), &amount = n.src(1);
   const int width = x->dtype().BitWidth();
   const UOpRef masked = amount & (width - 1);
-  const UOpRef fits = uop::CmpLt(uop::Cast(amount, UnsignedOf(x->dtype())), uop::Const(UnsignedOf(x->dtype()), width));
+  const UOpRef fits =
+      uop::CmpLt(uop::Cast(amount, UnsignedOf(x->dtype())), uop::Const(UnsignedOf(x->dtype()), width));
   const bool arithmetic = n.op() == Op::kShr && x->dtype().IsSigned();
   const UOpRef beyond = arithmetic ? x >> uop::ConstLike(x, width - 1) : uop::ConstLike(x, 0);
   return Where(fits, uop::Binary(n.op(), x, masked), beyond);
 }
 
-// Equal operands differ in the sign of zero at most: AND of the bits gives +0, OR gives -0, and either the common value
-// otherwise. When the first operand is a NaN both comparisons fail and it stays.
+// Equal operands differ in the sign of zero at most: AND of the bits gives +0, OR gives -0, and either the
+// common value otherwise. When the first operand is a NaN both comparisons fail and it stays.
 UOpRef MaxOrMin(const UOp& n) {
   const UOpRef &a = n.src(0), &b = n.src(1);
   const DType bits = UnsignedOf(a->dtype()).Element();
   const bool max = n.op() == Op::kMax;
-  const UOpRef equal = Bits(max ? Bits(a, bits) & Bits(b, bits) : Bits(a, bits) | Bits(b, bits), a->dtype().Element());
+  const UOpRef equal =
+      Bits(max ? Bits(a, bits) & Bits(b, bits) : Bits(a, bits) | Bits(b, bits), a->dtype().Element());
   const UOpRef other = Where((max ? a < b : b < a) | IsNan(b), b, a);
   return Where(uop::CmpEq(a, b), equal, other);
 }
@@ -116,9 +125,11 @@ const std::vector<Decomposition>& Decompositions() {
        [](const UOp& n, const Target&) { return SafeDiv(n.src(0), n.src(1)); }},
       {"imod-guard", "a % b = b == 0 ? a : b == -1 ? 0 : a % b", Always<Op::kIMod>,
        [](const UOp& n, const Target&) { return SafeMod(n.src(0), n.src(1)); }},
-      {"shl-guard", "a << n = n < width ? a << n : 0", [](const UOp& n, const Target&) { return n.op() == Op::kShl && !InRange(n.src(1)); },
+      {"shl-guard", "a << n = n < width ? a << n : 0",
+       [](const UOp& n, const Target&) { return n.op() == Op::kShl && !InRange(n.src(1)); },
        [](const UOp& n, const Target&) { return Shift(n); }},
-      {"shr-guard", "a >> n = n < width ? a >> n : sign(a)", [](const UOp& n, const Target&) { return n.op() == Op::kShr && !InRange(n.src(1)); },
+      {"shr-guard", "a >> n = n < width ? a >> n : sign(a)",
+       [](const UOp& n, const Target&) { return n.op() == Op::kShr && !InRange(n.src(1)); },
        [](const UOp& n, const Target&) { return Shift(n); }},
       {"exp2", "2^x = 2^n (1 + f q(f)), n = round(x)", Inaccurate<Op::kExp2>,
        [](const UOp& n, const Target&) { return Exp2Polynomial(n.src(0)); }},
@@ -134,12 +145,17 @@ const std::vector<Decomposition>& Decompositions() {
        [](const UOp& n, const Target&) { return MaxOrMin(n); }},
       {"recip", "recip(x) = 1 / x", Always<Op::kRecip>,
        [](const UOp& n, const Target&) { return uop::FDiv(uop::ConstLike(n.src(0), 1.0), n.src(0)); }},
-      {"integer-mulacc", "mulacc(a, b, c) = a b + c", [](const UOp& n, const Target&) { return n.op() == Op::kMulAcc && n.dtype().IsInt(); },
+      {"integer-mulacc", "mulacc(a, b, c) = a b + c",
+       [](const UOp& n, const Target&) { return n.op() == Op::kMulAcc && n.dtype().IsInt(); },
        [](const UOp& n, const Target&) { return n.src(0) * n.src(1) + n.src(2); }},
-      {"bool-max", "max(a, b) = a or b", OnBool<Op::kMax>, [](const UOp& n, const Target&) { return n.src(0) | n.src(1); }},
-      {"bool-min", "min(a, b) = a and b", OnBool<Op::kMin>, [](const UOp& n, const Target&) { return n.src(0) & n.src(1); }},
+      {"bool-max", "max(a, b) = a or b", OnBool<Op::kMax>,
+       [](const UOp& n, const Target&) { return n.src(0) | n.src(1); }},
+      {"bool-min", "min(a, b) = a and b", OnBool<Op::kMin>,
+       [](const UOp& n, const Target&) { return n.src(0) & n.src(1); }},
       {"bitcast-nan", "bits(x) = x != x ? bits(quiet NaN) : bits(x)",
-       [](const UOp& n, const Target&) { return n.op() == Op::kBitcast && n.src(0)->dtype().IsFloat() && n.dtype().IsInt(); },
+       [](const UOp& n, const Target&) {
+         return n.op() == Op::kBitcast && n.src(0)->dtype().IsFloat() && n.dtype().IsInt();
+       },
        [](const UOp& n, const Target&) {
          const UOpRef& x = n.src(0);
          const auto nan = static_cast<int64_t>(FormatOf(x->dtype().Element()).nan_bits());
@@ -227,9 +243,18 @@ class NarrowFloats {
     const UOpRef carried = UOp::Make(n.op(), Carrier(t), std::move(src), n.arg());
     if (!IsNarrowFloat(t)) return carried;  // comparisons
     switch (n.op()) {
-      case Op::kAdd: case Op::kSub: case Op::kMul: case Op::kFDiv: case Op::kSqrt: case Op::kExp2: case Op::kLog2: case Op::kSin: case Op::kRecip:
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMul:
+      case Op::kFDiv:
+      case Op::kSqrt:
+      case Op::kExp2:
+      case Op::kLog2:
+      case Op::kSin:
+      case Op::kRecip:
         return Round(t, carried);
-      case Op::kNeg: case Op::kTrunc:
+      case Op::kNeg:
+      case Op::kTrunc:
         return FormatOf(t.Element()).has_neg_zero ? carried : Round(t, carried);
       default:
         return carried;  // CONST, WHERE, MAX, MIN, VECTORIZE, GEP: values of the type already

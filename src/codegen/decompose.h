@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Stage "decompose": ops and types that a target lacks, or whose corner cases it leaves undefined, become ops whose
-// meaning every target shares. Used by LowerKernel; the table can be listed and each row tested alone.
+// Stage "decompose": ops and types that a target lacks, or whose corner cases it leaves undefined, become ops
+// whose meaning every target shares. Used by LowerKernel; the table can be listed and each row tested alone.
 
 #include <string>
 #include <vector>
@@ -20,8 +20,9 @@ struct Decomposition {
 };
 const std::vector<Decomposition>& Decompositions();
 
-// Rows applied bottom-up until none applies. Floats narrower than f32 are carried as f32 values that the narrow type
-// can hold: an op computes in f32 (MULACC in f64, to odd) and rounds once; memory holds the narrow bits.
+// Rows applied bottom-up until none applies. Floats narrower than f32 are carried as f32 values that the
+// narrow type can hold: an op computes in f32 (MULACC in f64, to odd) and rounds once; memory holds the
+// narrow bits.
 UOpRef Decompose(const UOpRef& kernel, const Target& target);
 
 }  // namespace understudy

@@ -24,19 +24,23 @@ absl::StatusOr<std::vector<int64_t>> Factor(int64_t total, const std::array<int6
     out.push_back(f);
     total /= f;
   }
-  if (total != 1) return absl::UnimplementedError(absl::StrCat("a grid dimension of ", total, " is left over; the limits are ", limit[0], ", ", limit[1], ", ", limit[2]));
+  if (total != 1)
+    return absl::UnimplementedError(absl::StrCat("a grid dimension of ", total,
+                                                 " is left over; the limits are ", limit[0], ", ", limit[1],
+                                                 ", ", limit[2]));
   return out;
 }
 
 // Maps `ranges` (the last one fastest) to SPECIALs of `letter`.
-absl::Status Assign(const std::vector<UOpRef>& ranges, char letter, const std::array<int64_t, 3>& limit, std::array<int64_t, 3>* dims,
-                    uop::SubstitutionMap* map) {
+absl::Status Assign(const std::vector<UOpRef>& ranges, char letter, const std::array<int64_t, 3>& limit,
+                    std::array<int64_t, 3>* dims, uop::SubstitutionMap* map) {
   const auto special = [&](int64_t end, size_t d) {
     (*dims)[d] = end;
     return uop::Special(end, std::string{letter, static_cast<char>('0' + d)});
   };
   bool direct = ranges.size() <= 3;
-  for (size_t i = 0; i < ranges.size() && direct; ++i) direct = RangeEnd(ranges[ranges.size() - 1 - i]) <= limit[i];
+  for (size_t i = 0; i < ranges.size() && direct; ++i)
+    direct = RangeEnd(ranges[ranges.size() - 1 - i]) <= limit[i];
   if (direct) {
     for (size_t i = 0; i < ranges.size(); ++i) {
       const UOpRef& r = ranges[ranges.size() - 1 - i];
@@ -47,7 +51,8 @@ absl::Status Assign(const std::vector<UOpRef>& ranges, char letter, const std::a
   // One number for all, then each range is cut out of it.
   int64_t total = 1;
   for (const UOpRef& r : ranges) {
-    if (__builtin_mul_overflow(total, RangeEnd(r), &total)) return absl::UnimplementedError("the grid has more than 2^63 workgroups");
+    if (__builtin_mul_overflow(total, RangeEnd(r), &total))
+      return absl::UnimplementedError("the grid has more than 2^63 workgroups");
   }
   US_ASSIGN_OR_RETURN(const std::vector<int64_t> factors, Factor(total, limit));
   UOpRef flat;
@@ -72,7 +77,8 @@ absl::StatusOr<UOpRef> AssignDimensions(const UOpRef& kernel, const Target& targ
   std::vector<UOpRef> ranges(first->src().begin() + 2, first->src().end());
   if (!target.has_local) {
     if (ranges.empty()) return kernel;
-    const UOpRef body = kernel->num_src() == 1 ? first : uop::Sink({kernel->src().begin(), kernel->src().end()});
+    const UOpRef body =
+        kernel->num_src() == 1 ? first : uop::Sink({kernel->src().begin(), kernel->src().end()});
     return kernel->WithSrc({uop::End(body, ranges)});
   }
   std::vector<UOpRef> global, local;
@@ -84,7 +90,8 @@ absl::StatusOr<UOpRef> AssignDimensions(const UOpRef& kernel, const Target& targ
   US_RETURN_IF_ERROR(Assign(global, 'g', target.max_grid, &dims->global, &map));
   const int64_t most = target.max_workgroup;
   US_RETURN_IF_ERROR(Assign(local, 'l', {most, most, most}, &dims->local, &map));
-  // STOREs keep no ranges: the launch supplies every work-item's numbers. Stores to registers inside loops keep theirs.
+  // STOREs keep no ranges: the launch supplies every work-item's numbers. Stores to registers inside loops
+  // keep theirs.
   absl::flat_hash_map<const UOp*, UOpRef> done;
   for (const UOp* n : uop::Toposort(kernel)) {
     if (const auto it = map.find(UOpRef(n)); it != map.end()) {

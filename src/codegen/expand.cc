@@ -30,7 +30,8 @@ UOpRef Broadcast(const UOpRef& x, int lanes) {
 
 bool HasDivision(const UOpRef& index) {
   for (const UOp* n : uop::Toposort(index)) {
-    if (n->op() == Op::kFloorDiv || n->op() == Op::kFloorMod || n->op() == Op::kIDiv || n->op() == Op::kIMod) return true;
+    if (n->op() == Op::kFloorDiv || n->op() == Op::kFloorMod || n->op() == Op::kIDiv || n->op() == Op::kIMod)
+      return true;
   }
   return false;
 }
@@ -47,7 +48,8 @@ class Vectorizer {
     const UOpRef value = Vector(store->src(1));
     if (const UOpRef at = ContiguousIndex(index); at != nullptr) return {StoreWith(at, value, store, keep)};
     std::vector<UOpRef> stores;
-    for (int i = 0; i < lanes_; ++i) stores.push_back(StoreWith(Lane(index, i), uop::Gep(value, i), store, keep));
+    for (int i = 0; i < lanes_; ++i)
+      stores.push_back(StoreWith(Lane(index, i), uop::Gep(value, i), store, keep));
     return stores;
   }
 
@@ -170,7 +172,9 @@ UOpRef SimplifyIndices(const UOpRef& kernel) {
         src[1] = simple.index;
         valid = simple.valid->IsConst(1) ? nullptr : simple.valid;
       }
-      done.emplace(n, UOp::Make(Op::kIndex, n->dtype(), valid == nullptr ? std::vector<UOpRef>{src[0], src[1]} : std::vector<UOpRef>{src[0], src[1], valid}));
+      done.emplace(n, UOp::Make(Op::kIndex, n->dtype(),
+                                valid == nullptr ? std::vector<UOpRef>{src[0], src[1]}
+                                                 : std::vector<UOpRef>{src[0], src[1], valid}));
       continue;
     }
     done.emplace(n, changed ? n->WithSrc(std::move(src)) : UOpRef(n));

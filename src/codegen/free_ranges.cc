@@ -42,7 +42,8 @@ RangeSet FreeRanges::Compute(const UOp& n) const {
   std::sort(set.begin(), set.end(), [](const UOpRef& a, const UOpRef& b) { return RangeId(a) < RangeId(b); });
   set.erase(std::unique(set.begin(), set.end()), set.end());
   if (n.op() == Op::kReduce || n.op() == Op::kEnd) {
-    for (size_t i = 1; i < n.num_src(); ++i) set.erase(std::remove(set.begin(), set.end(), n.src(i)), set.end());
+    for (size_t i = 1; i < n.num_src(); ++i)
+      set.erase(std::remove(set.begin(), set.end(), n.src(i)), set.end());
   }
   return set;
 }

@@ -16,7 +16,8 @@ constexpr int64_t kEnoughItems = 256;
 
 class Chooser {
  public:
-  Chooser(const UOpRef& kernel, const Target& target, KernelRanges ranges) : kernel_(kernel), target_(target), ranges_(std::move(ranges)) {
+  Chooser(const UOpRef& kernel, const Target& target, KernelRanges ranges)
+      : kernel_(kernel), target_(target), ranges_(std::move(ranges)) {
     for (const UOp* n : uop::Toposort(kernel)) {
       if (n->op() == Op::kLoad) loads_.push_back(n->src(0));
       if (n->op() == Op::kStore) stores_.push_back(n->src(0));
@@ -79,7 +80,9 @@ class Chooser {
         return s == 0 || s == 1;
       };
       const auto contiguous = [&](const UOpRef& index) { return Stride(index, r) == 1; };
-      if (std::all_of(loads_.begin(), loads_.end(), fits) && std::all_of(stores_.begin(), stores_.end(), contiguous)) return a;
+      if (std::all_of(loads_.begin(), loads_.end(), fits) &&
+          std::all_of(stores_.begin(), stores_.end(), contiguous))
+        return a;
     }
     return std::nullopt;
   }
@@ -101,9 +104,11 @@ class Chooser {
       const int64_t lanes = 64 / widest_;
       TryLargest(ChoiceKind::kVectorize, *vector, {lanes, lanes / 2, 4});
       if (const auto shared = SharedAxis(vector)) TryLargest(ChoiceKind::kUpcast, *shared, {4, 3, 2});
-      if (!choices_.empty() && choices_[0].kind == ChoiceKind::kVectorize) Try(ChoiceKind::kUpcast, *vector, 2);
+      if (!choices_.empty() && choices_[0].kind == ChoiceKind::kVectorize)
+        Try(ChoiceKind::kUpcast, *vector, 2);
     }
-    // Sums keep their order, so that each is a chain of dependent additions: several at once hide its latency.
+    // Sums keep their order, so that each is a chain of dependent additions: several at once hide its
+    // latency.
     if (!vector || !AllVaryWith(ranges_.outputs[*vector])) {
       for (size_t a = left_.size(); a-- > 0;) {
         if (a != vector && TryLargest(ChoiceKind::kUpcast, a, {8, 4, 2})) break;
@@ -111,12 +116,14 @@ class Chooser {
     }
     // A reduction that does not vary with the vector axis computes its steps as lanes and adds them in order.
     for (size_t a = ranges_.reduces.size(); a-- > 0;) {
-      if (!vector || !VariesWithin(ranges_.reduces[a], ranges_.outputs[*vector])) TryLargest(ChoiceKind::kUnroll, a, {16, 8, 4});
+      if (!vector || !VariesWithin(ranges_.reduces[a], ranges_.outputs[*vector]))
+        TryLargest(ChoiceKind::kUnroll, a, {16, 8, 4});
     }
   }
 
   bool AllVaryWith(const UOpRef& output) {
-    return std::all_of(ranges_.reduces.begin(), ranges_.reduces.end(), [&](const UOpRef& r) { return VariesWithin(r, output); });
+    return std::all_of(ranges_.reduces.begin(), ranges_.reduces.end(),
+                       [&](const UOpRef& r) { return VariesWithin(r, output); });
   }
   // Whether a reduction over `reduce` varies with `output`.
   bool VariesWithin(const UOpRef& reduce, const UOpRef& output) {
@@ -137,9 +144,12 @@ class Chooser {
       }
     }
     const auto vector = VectorAxis();
-    if (!grouped && vector && items >= 4 * kEnoughItems / 4 && Try(ChoiceKind::kVectorize, *vector, 4)) items /= 4;
+    if (!grouped && vector && items >= 4 * kEnoughItems / 4 && Try(ChoiceKind::kVectorize, *vector, 4))
+      items /= 4;
     if (!grouped && !ranges_.reduces.empty()) {
-      if (const auto shared = SharedAxis(vector); shared && items >= 4 * kEnoughItems / 4 && Try(ChoiceKind::kUpcast, *shared, 4)) items /= 4;
+      if (const auto shared = SharedAxis(vector);
+          shared && items >= 4 * kEnoughItems / 4 && Try(ChoiceKind::kUpcast, *shared, 4))
+        items /= 4;
     }
     for (size_t a = ranges_.reduces.size(); a-- > 0;) {
       if (TryLargest(ChoiceKind::kUnroll, a, {8, 4, 3, 5, 7, 2})) break;

@@ -10,9 +10,9 @@
 namespace understudy {
 namespace {
 
-// Puts every node into the innermost open loop that it varies with, after its sources. Each level is one open loop
-// with its own list, spliced into the list around it when it closes; a node placed further out therefore comes before
-// the loop. A node that two loops need is listed in each.
+// Puts every node into the innermost open loop that it varies with, after its sources. Each level is one open
+// loop with its own list, spliced into the list around it when it closes; a node placed further out therefore
+// comes before the loop. A node that two loops need is listed in each.
 class Linearizer {
  public:
   absl::StatusOr<std::vector<UOpRef>> Run(const UOpRef& kernel) {
@@ -44,7 +44,8 @@ class Linearizer {
         ++found;
       }
     }
-    if (found < free.size()) return absl::InternalError(absl::StrCat(OpName(n->op()), " varies with a range that is not open"));
+    if (found < free.size())
+      return absl::InternalError(absl::StrCat(OpName(n->op()), " varies with a range that is not open"));
     return level;
   }
 
@@ -68,7 +69,8 @@ class Linearizer {
 
   absl::Status PlaceLoop(const UOpRef& end) {
     US_ASSIGN_OR_RETURN(const size_t level, LevelOf(end));
-    std::vector<Level> aside(std::make_move_iterator(levels_.begin() + level + 1), std::make_move_iterator(levels_.end()));
+    std::vector<Level> aside(std::make_move_iterator(levels_.begin() + level + 1),
+                             std::make_move_iterator(levels_.end()));
     levels_.resize(level + 1);
     for (size_t i = 1; i < end->num_src(); ++i) {
       US_RETURN_IF_ERROR(Place(end->src(i)->src(0)));

@@ -27,7 +27,8 @@ UOpRef LowerIndices(const UOpRef& kernel) {
   for (const UOp* n : order) {
     if (IsIndex(*n)) narrow &= within(UOpRef(n), kMin, kMax);
   }
-  const DType machine = narrow ? dtypes::kInt32 : dtypes::kInt64, machine_unsigned = narrow ? dtypes::kUInt32 : dtypes::kUInt64;
+  const DType machine = narrow ? dtypes::kInt32 : dtypes::kInt64,
+              machine_unsigned = narrow ? dtypes::kUInt32 : dtypes::kUInt64;
 
   absl::flat_hash_map<const UOp*, UOpRef> done;
   for (const UOp* n : order) {
@@ -44,9 +45,12 @@ UOpRef LowerIndices(const UOpRef& kernel) {
     const DType t = IsIndex(*n) ? DType(machine.scalar, n->dtype().lanes) : n->dtype();
     const bool division = n->op() == Op::kFloorDiv || n->op() == Op::kIDiv;
     const bool remainder = n->op() == Op::kFloorMod || n->op() == Op::kIMod;
-    if (IsIndex(*n) && (division || remainder) && within(n->src(0), 0, kInt64Max) && within(n->src(1), 1, kInt64Max)) {
+    if (IsIndex(*n) && (division || remainder) && within(n->src(0), 0, kInt64Max) &&
+        within(n->src(1), 1, kInt64Max)) {
       const DType u = DType(machine_unsigned.scalar, n->dtype().lanes);
-      done.emplace(n, uop::Cast(uop::Binary(division ? Op::kIDiv : Op::kIMod, uop::Cast(src[0], u), uop::Cast(src[1], u)), t));
+      done.emplace(n, uop::Cast(uop::Binary(division ? Op::kIDiv : Op::kIMod, uop::Cast(src[0], u),
+                                            uop::Cast(src[1], u)),
+                                t));
       continue;
     }
     done.emplace(n, UOp::Make(n->op(), t, std::move(src), n->arg()));

@@ -12,7 +12,8 @@ using namespace math;       // NOLINT
 using namespace uop::expr;  // NOLINT
 using uop::Where;
 
-constexpr DType kU32 = dtypes::kUInt32, kF32 = dtypes::kFloat32, kU64 = dtypes::kUInt64, kI64 = dtypes::kInt64, kF64 = dtypes::kFloat64;
+constexpr DType kU32 = dtypes::kUInt32, kF32 = dtypes::kFloat32, kU64 = dtypes::kUInt64,
+                kI64 = dtypes::kInt64, kF64 = dtypes::kFloat64;
 
 UOpRef Equal(const UOpRef& a, int64_t v) { return uop::CmpEq(a, uop::ConstLike(a, v)); }
 
@@ -31,7 +32,8 @@ UOpRef DecodeNarrow(DType type, const UOpRef& bits) {
   const UOpRef quiet_nan = C(code, kU32, int64_t{0x7fc00000});
   if (f.nan == NanEncoding::kIeee) {
     const UOpRef inf = uop::ConstLike(code, ConstValue(static_cast<int64_t>(f.inf_bits())));
-    code = Where(magnitude < inf, code, Where(uop::CmpEq(magnitude, inf), C(code, kU32, int64_t{0x7f800000}), quiet_nan));
+    code = Where(magnitude < inf, code,
+                 Where(uop::CmpEq(magnitude, inf), C(code, kU32, int64_t{0x7f800000}), quiet_nan));
   } else if (f.nan == NanEncoding::kAllOnes) {
     code = Where(Equal(magnitude, static_cast<int64_t>(f.nan_bits())), quiet_nan, code);
   } else {  // kNegativeZero: the only pattern with a sign and no magnitude
@@ -52,7 +54,8 @@ UOpRef EncodeNarrow(DType type, const UOpRef& value) {
   const UOpRef rounded = (magnitude + ((int64_t{1} << (drop - 1)) - 1) + odd) >> drop;
   UOpRef code = rounded - (int64_t{127 - f.bias} << f.man_bits);
   if (f.exp_bits != 8) {
-    // Below the least normal number: adding a power of two whose last bit is the type's last bit rounds in one step.
+    // Below the least normal number: adding a power of two whose last bit is the type's last bit rounds in
+    // one step.
     const double magic = std::ldexp(1.0, f.min_exp() - f.man_bits + 23);
     const UOpRef shifted = Bits(Bits(magnitude, kF32) + magic, kU32) - Bits(C(value, kF32, magic), kU32);
     code = Where(Bits(magnitude, kF32) < std::ldexp(1.0, f.min_exp()), shifted, code);
@@ -79,7 +82,9 @@ UOpRef RoundToNarrow(DType type, const UOpRef& value, const Target& target) {
 
 UOpRef NarrowToOdd(const UOpRef& x) {
   const UOpRef y = To(x, kF32), back = To(y, kF64);
-  const auto magnitude = [](const UOpRef& v) { return Bits(Bits(v, kI64) & std::numeric_limits<int64_t>::max(), kF64); };
+  const auto magnitude = [](const UOpRef& v) {
+    return Bits(Bits(v, kI64) & std::numeric_limits<int64_t>::max(), kF64);
+  };
   const UOpRef bits = Bits(y, kU32);
   // Inexact: truncate toward zero, then set the last bit.
   const UOpRef truncated = Where(magnitude(x) < magnitude(back), bits - 1, bits);
@@ -103,8 +108,8 @@ UOpRef IntegerForNarrow(const UOpRef& x) {
 }
 
 UOpRef MulAccForNarrow(const UOpRef& a, const UOpRef& b, const UOpRef& c) {
-  // The product is exact in f64; the sum is rounded to odd: where it is inexact, step toward zero if it went away
-  // from it, and set the last bit.
+  // The product is exact in f64; the sum is rounded to odd: where it is inexact, step toward zero if it went
+  // away from it, and set the last bit.
   const Pair sum = TwoSum(To(a, kF64) * To(b, kF64), To(c, kF64));
   const UOpRef bits = Bits(sum.hi, kI64);
   const UOpRef zero = uop::ConstLike(sum.hi, 0.0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Floats narrower than f32 as f32 values: conversions written with integer ops, correctly rounded. Used by the
-// decomposition stage for types that a target cannot convert by itself.
+// Floats narrower than f32 as f32 values: conversions written with integer ops, correctly rounded. Used by
+// the decomposition stage for types that a target cannot convert by itself.
 
 #include "src/dtype/dtype.h"
 #include "src/schedule/target.h"
@@ -11,7 +11,9 @@ namespace understudy {
 
 inline bool IsNarrowFloat(DType t) { return t.IsFloat() && t.BitWidth() < 32; }
 // u8 or u16: how memory holds the type.
-inline DType StorageOf(DType t) { return DType(t.BitWidth() == 8 ? Scalar::kUInt8 : Scalar::kUInt16, t.lanes); }
+inline DType StorageOf(DType t) {
+  return DType(t.BitWidth() == 8 ? Scalar::kUInt8 : Scalar::kUInt16, t.lanes);
+}
 
 // The f32 value of storage bits, exactly; every NaN becomes a quiet one.
 UOpRef DecodeNarrow(DType type, const UOpRef& bits);

@@ -20,15 +20,16 @@ constexpr uint64_t kTwoOverPi[] = {
     0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
     0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab};
 
-// Words `index`..`index`+3 of `table`, chosen bit by bit of the index from the top: fewer selects than one chain a
-// word, because the candidates halve at each step.
+// Words `index`..`index`+3 of `table`, chosen bit by bit of the index from the top: fewer selects than one
+// chain a word, because the candidates halve at each step.
 std::vector<UOpRef> FourWords(std::vector<UOpRef> table, const UOpRef& index, int top_bit) {
   for (int bit = top_bit; bit >= 0; --bit) {
     const size_t step = size_t{1} << bit;
     const UOpRef set = uop::CmpNe(index & int64_t(step), uop::ConstLike(index, 0));
     const size_t keep = std::min(table.size(), step - 1 + 4);
     std::vector<UOpRef> chosen(keep);
-    for (size_t i = 0; i < keep; ++i) chosen[i] = i + step < table.size() ? Where(set, table[i + step], table[i]) : table[i];
+    for (size_t i = 0; i < keep; ++i)
+      chosen[i] = i + step < table.size() ? Where(set, table[i + step], table[i]) : table[i];
     table = std::move(chosen);
   }
   table.resize(4);
@@ -45,9 +46,9 @@ UOpRef MulHigh(const UOpRef& a, const UOpRef& b) {
 
 }  // namespace
 
-// |x| = m 2^k with m of 24 bits. In m 2^k (2/pi) the bits of 2/pi of weight 2^-j with k - j >= 2 give multiples of
-// 4, that is whole turns. So the window starts at j = k - 1; 96 bits of it leave 62 bits behind the quadrant, and
-// no f32 comes closer to a multiple of pi/2 than about 2^-30 of a quadrant.
+// |x| = m 2^k with m of 24 bits. In m 2^k (2/pi) the bits of 2/pi of weight 2^-j with k - j >= 2 give
+// multiples of 4, that is whole turns. So the window starts at j = k - 1; 96 bits of it leave 62 bits behind
+// the quadrant, and no f32 comes closer to a multiple of pi/2 than about 2^-30 of a quadrant.
 ReducedAngle PayneHanekF32(const UOpRef& ax) {
   const DType u64 = dtypes::kUInt64;
   const UOpRef bits = To(Bits(ax, dtypes::kUInt32), u64);
@@ -55,7 +56,8 @@ ReducedAngle PayneHanekF32(const UOpRef& ax) {
   // 32 zero bits stand before the point; bit j of 2/pi is bit 31 + j of the table.
   const UOpRef start = (bits >> 23) + uop::ConstLike(bits, ConstValue(int64_t{30 - 127 - 23}));
   std::vector<UOpRef> table{uop::ConstLike(m, 0)};
-  for (int i = 0; i < 7; ++i) table.push_back(C(m, u64, static_cast<int64_t>(kTwoOverPi[i / 2] >> (i % 2 ? 0 : 32) & 0xffffffff)));
+  for (int i = 0; i < 7; ++i)
+    table.push_back(C(m, u64, static_cast<int64_t>(kTwoOverPi[i / 2] >> (i % 2 ? 0 : 32) & 0xffffffff)));
   const std::vector<UOpRef> t = FourWords(std::move(table), (start >> 5) & 7, 2);
   const UOpRef shift = start & 31;
   const auto word = [&](int i) { return (((t[i] << 32) | t[i + 1]) << shift) >> 32; };
@@ -67,8 +69,8 @@ ReducedAngle PayneHanekF32(const UOpRef& ax) {
   return {To(quadrant, dtypes::kInt32), hi, To(r - To(hi, dtypes::kFloat64), dtypes::kFloat32)};
 }
 
-// As above with a 53-bit mantissa, a 192-bit window and the upper 128 bits of the product: no f64 comes closer to a
-// multiple of pi/2 than about 2^-62 of a quadrant, which leaves 64 significant bits.
+// As above with a 53-bit mantissa, a 192-bit window and the upper 128 bits of the product: no f64 comes
+// closer to a multiple of pi/2 than about 2^-62 of a quadrant, which leaves 64 significant bits.
 ReducedAngle PayneHanekF64(const UOpRef& ax) {
   const DType u64 = dtypes::kUInt64, f64 = dtypes::kFloat64;
   const UOpRef bits = Bits(ax, u64);
@@ -85,14 +87,16 @@ ReducedAngle PayneHanekF64(const UOpRef& ax) {
   const UOpRef high = m * w0 + MulHigh(m, w1) + carry;
   const UOpRef quadrant = (high + (int64_t{1} << 61)) >> 62;
   const UOpRef fraction = To(high - (quadrant << 62), dtypes::kInt64);
-  // The 128-bit fraction as four exact doubles of 32 bits each (the top one signed), summed with their errors.
+  // The 128-bit fraction as four exact doubles of 32 bits each (the top one signed), summed with their
+  // errors.
   const auto part = [&](const UOpRef& v, double weight) { return To(v, f64) * weight; };
   const UOpRef a = part(fraction >> 32, 0x1p-30), b = part(fraction & int64_t{0xffffffff}, 0x1p-62);
   const UOpRef c = part(low >> 32, 0x1p-94), d = part(low & int64_t{0xffffffff}, 0x1p-126);
   const Pair ab = TwoSum(a, b), abc = TwoSum(ab.hi, c);
   const Pair turn = TwoSum(abc.hi, (ab.lo + abc.lo) + d);
   const Pair product = TwoProduct(turn.hi, C(ax, f64, 0x1.921fb54442d18p+0));
-  const UOpRef rest = Fma(turn.lo, C(ax, f64, 0x1.921fb54442d18p+0), Fma(turn.hi, C(ax, f64, 0x1.1a62633145c07p-54), product.lo));
+  const UOpRef rest = Fma(turn.lo, C(ax, f64, 0x1.921fb54442d18p+0),
+                          Fma(turn.hi, C(ax, f64, 0x1.1a62633145c07p-54), product.lo));
   const Pair r = FastTwoSum(product.hi, rest);
   return {To(quadrant, dtypes::kInt64), r.hi, r.lo};
 }

@@ -31,7 +31,8 @@ UOpRef Identity(Op op, DType t) {
 
 std::vector<UOpRef> RangesOf(const UOp& reduce) { return {reduce.src().begin() + 1, reduce.src().end()}; }
 
-// The nodes of the graph rebuilt bottom-up: `visit(node with rebuilt sources, original)` gives the replacement.
+// The nodes of the graph rebuilt bottom-up: `visit(node with rebuilt sources, original)` gives the
+// replacement.
 template <class Visit>
 UOpRef Rebuild(const UOpRef& root, Visit visit) {
   absl::flat_hash_map<const UOp*, UOpRef> done;
@@ -57,7 +58,8 @@ absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target) {
     if (RangeKind(n) == AxisKind::kLocal) locals.push_back(n);
   }
   if (group == nullptr) return kernel;
-  std::sort(locals.begin(), locals.end(), [](const UOpRef& a, const UOpRef& b) { return RangeId(a) < RangeId(b); });
+  std::sort(locals.begin(), locals.end(),
+            [](const UOpRef& a, const UOpRef& b) { return RangeId(a) < RangeId(b); });
   UOpRef item = group;  // the work-item's number within the workgroup, the group turning fastest
   int64_t items = RangeEnd(group), next_range = 0, next_local = 0, bytes = 0;
   for (const UOpRef& l : locals) {
@@ -83,7 +85,9 @@ absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target) {
     return uop::Reduce(n->arg_as<Op>(), uop::Load(uop::IndexOf(ready, (first + r) * lanes), lanes), {r});
   });
   if (bytes > target.local_bytes) {
-    return absl::UnimplementedError(absl::StrCat("the grouped reductions need ", bytes, " bytes of local memory, the target has ", target.local_bytes));
+    return absl::UnimplementedError(absl::StrCat("the grouped reductions need ", bytes,
+                                                 " bytes of local memory, the target has ",
+                                                 target.local_bytes));
   }
   // One work-item of the group stores.
   std::vector<UOpRef> stores;
@@ -93,7 +97,8 @@ absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target) {
     std::vector<UOpRef> ranges(store->src().begin() + 2, store->src().end());
     ranges.push_back(group);
     const UOpRef valid = index->num_src() > 2 ? (index->src(2) & first) : first;
-    stores.push_back(uop::Store(uop::IndexOf(index->src(0), index->src(1), valid), store->src(1), std::move(ranges)));
+    stores.push_back(
+        uop::Store(uop::IndexOf(index->src(0), index->src(1), valid), store->src(1), std::move(ranges)));
   }
   return result->WithSrc(std::move(stores));
 }
@@ -152,14 +157,15 @@ class ReduceLowering {
       depth[n] = d;
     }
     // Members of a group do not reach each other (equal depth), and every REDUCE below them has less depth.
-    std::stable_sort(order.begin(), order.end(), [](const LoopKey& a, const LoopKey& b) { return a.depth < b.depth; });
+    std::stable_sort(order.begin(), order.end(),
+                     [](const LoopKey& a, const LoopKey& b) { return a.depth < b.depth; });
     for (const LoopKey& key : order) Lower(groups[key]);
     return uop::Substitute(kernel, done_);
   }
 
  private:
-  // Outermost reductions first: the copies that unrolling makes of a reduction inside get registers of their own.
-  // The value of an unrolled REDUCE is its whole chain, from the accumulator on.
+  // Outermost reductions first: the copies that unrolling makes of a reduction inside get registers of their
+  // own. The value of an unrolled REDUCE is its whole chain, from the accumulator on.
   UOpRef Unroll(UOpRef kernel) {
     for (;;) {
       UOpRef outermost;
@@ -171,7 +177,8 @@ class ReduceLowering {
         }
       }
       if (outermost == nullptr) return kernel;
-      for (const UOpRef& r : RangesOf(*outermost)) (RangeKind(r) == AxisKind::kUnroll ? unrolled : loops).push_back(r);
+      for (const UOpRef& r : RangesOf(*outermost))
+        (RangeKind(r) == AxisKind::kUnroll ? unrolled : loops).push_back(r);
       const Op op = outermost->arg_as<Op>();
       UOpRef lowered;
       if (loops.empty()) {
@@ -180,20 +187,24 @@ class ReduceLowering {
         // One accumulator a lane, folded after the loop.
         const UOpRef lanes = uop::Reduce(op, VectorAlong(outermost->src(0), unrolled[0]), loops);
         lowered = uop::Gep(lanes, 0);
-        for (int64_t i = 1; i < RangeEnd(unrolled[0]); ++i) lowered = uop::Binary(op, lowered, uop::Gep(lanes, i));
+        for (int64_t i = 1; i < RangeEnd(unrolled[0]); ++i)
+          lowered = uop::Binary(op, lowered, uop::Gep(lanes, i));
       } else {
-        const UOpRef acc = uop::Load(uop::IndexOf(NewRegister(outermost->dtype()), uop::IndexConst(0)), outermost->dtype().lanes);
+        const UOpRef acc = uop::Load(uop::IndexOf(NewRegister(outermost->dtype()), uop::IndexConst(0)),
+                                     outermost->dtype().lanes);
         lowered = uop::Reduce(op, Chain(op, acc, outermost->src(0), unrolled), loops);
       }
       kernel = uop::Substitute(kernel, {{outermost, lowered}});
     }
   }
 
-  // How an unrolled REDUCE's chain names the accumulator: the first operand of its first step. Null for others.
+  // How an unrolled REDUCE's chain names the accumulator: the first operand of its first step. Null for
+  // others.
   static UOpRef Accumulator(const UOpRef& reduce) {
     UOpRef n = reduce->src(0);
     while (n->op() == reduce->arg_as<Op>()) n = n->src(0);
-    const bool found = n->op() == Op::kLoad && n->src(0)->op() == Op::kIndex && n->src(0)->src(0)->op() == Op::kDefineReg;
+    const bool found =
+        n->op() == Op::kLoad && n->src(0)->op() == Op::kIndex && n->src(0)->src(0)->op() == Op::kDefineReg;
     return found ? n : nullptr;
   }
 
@@ -224,7 +235,8 @@ class ReduceLowering {
     if (loops.empty()) return;
     const UOpRef end = uop::End(stores.size() == 1 ? stores[0] : uop::Sink(stores), loops);
     for (size_t i = 0; i < members.size(); ++i) {
-      done_[members[i]] = uop::Load(uop::IndexOf(uop::After(registers[i], {end}), uop::IndexConst(0)), members[i]->dtype().lanes);
+      done_[members[i]] = uop::Load(uop::IndexOf(uop::After(registers[i], {end}), uop::IndexConst(0)),
+                                    members[i]->dtype().lanes);
     }
   }
 

@@ -28,15 +28,17 @@ constexpr Width kF32{dtypes::kFloat32, dtypes::kInt32, 23, 127, 0x1.8p+23};
 constexpr Width kF64{dtypes::kFloat64, dtypes::kInt64, 52, 1023, 0x1.8p+52};
 const Width& WidthOf(const UOpRef& x) { return x->dtype().scalar == Scalar::kFloat64 ? kF64 : kF32; }
 
-// x rounded to an integer, as a float and as an integer (|x| below 2^(man_bits - 1)). The sum holds the integer in its
-// low bits: no conversion is needed, which x86 has no vector instruction for where it must saturate.
+// x rounded to an integer, as a float and as an integer (|x| below 2^(man_bits - 1)). The sum holds the
+// integer in its low bits: no conversion is needed, which x86 has no vector instruction for where it must
+// saturate.
 struct Rounded {
   UOpRef value, integer;
 };
 Rounded RoundToInteger(const UOpRef& x) {
   const Width& w = WidthOf(x);
   const UOpRef magic = uop::ConstLike(x, w.round_magic), sum = x + magic;
-  return {sum - magic, Bits(sum, w.integer) - (w.bias == 127 ? int64_t{0x4b400000} : int64_t{0x4338000000000000})};
+  return {sum - magic,
+          Bits(sum, w.integer) - (w.bias == 127 ? int64_t{0x4b400000} : int64_t{0x4338000000000000})};
 }
 
 // 2^n for an integer n within the exponents of normal numbers.
@@ -45,18 +47,21 @@ UOpRef PowerOfTwo(const Width& w, const UOpRef& n) {
 }
 
 // (2^f - 1) / f on [-1/2, 1/2].
-constexpr double kExp2F32[] = {0x1.62e43p-1, 0x1.ebfbep-3, 0x1.c6af6cp-5, 0x1.3b2a54p-7, 0x1.5f089p-10, 0x1.44138ap-13};
-constexpr double kExp2F64[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d704a0c2p-5,  0x1.3b2ab6fba1ddap-7,
-                               0x1.5d87fe78a5276p-10, 0x1.430913096fd9fp-13, 0x1.ffcbfc670dcd4p-17, 0x1.62bfd47773353p-20,
-                               0x1.b524fae627834p-24, 0x1.e6063f7217bc6p-28, 0x1.e9d3fe3952179p-32};
+constexpr double kExp2F32[] = {0x1.62e43p-1,  0x1.ebfbep-3,  0x1.c6af6cp-5,
+                               0x1.3b2a54p-7, 0x1.5f089p-10, 0x1.44138ap-13};
+constexpr double kExp2F64[] = {0x1.62e42fefa39efp-1,  0x1.ebfbdff82c598p-3,  0x1.c6b08d704a0c2p-5,
+                               0x1.3b2ab6fba1ddap-7,  0x1.5d87fe78a5276p-10, 0x1.430913096fd9fp-13,
+                               0x1.ffcbfc670dcd4p-17, 0x1.62bfd47773353p-20, 0x1.b524fae627834p-24,
+                               0x1.e6063f7217bc6p-28, 0x1.e9d3fe3952179p-32};
 
 // (log2(1+f) - f/ln2) / f^2 on [sqrt(1/2)-1, sqrt(2)-1].
-constexpr double kLog2F32[] = {-0x1.715476p-1, 0x1.ec7094p-2, -0x1.71548p-2,  0x1.277c5cp-2, -0x1.ec77b4p-3,
+constexpr double kLog2F32[] = {-0x1.715476p-1, 0x1.ec7094p-2,  -0x1.71548p-2, 0x1.277c5cp-2,  -0x1.ec77b4p-3,
                                0x1.a47dc4p-3,  -0x1.6eee36p-3, 0x1.5d2458p-3, -0x1.55f746p-3, 0x1.90947cp-4};
 constexpr double kLog2eHiF32 = 0x1.715476p+0, kLog2eLoF32 = 0x1.4ae0cp-26;
 // (2/ln2) (atanh(s) - s) / s^3 in z = s^2, s up to (sqrt(2)-1)/(sqrt(2)+1).
-constexpr double kLog2F64[] = {0x1.ec709dc3a03fdp-1, 0x1.2776c50ef9c71p-1, 0x1.a61762a786080p-2, 0x1.484b1401f9806p-2,
-                               0x1.0c9a6eaf44f5ap-2, 0x1.c69ba98da5e4ep-3, 0x1.880a5927d1ce1p-3, 0x1.82b449148ad7dp-3};
+constexpr double kLog2F64[] = {0x1.ec709dc3a03fdp-1, 0x1.2776c50ef9c71p-1, 0x1.a61762a786080p-2,
+                               0x1.484b1401f9806p-2, 0x1.0c9a6eaf44f5ap-2, 0x1.c69ba98da5e4ep-3,
+                               0x1.880a5927d1ce1p-3, 0x1.82b449148ad7dp-3};
 constexpr double kTwoOverLn2Hi = 0x1.71547652b82fep+1, kTwoOverLn2Lo = 0x1.777d0ffda0d24p-55;
 
 // (sin(r) - r) / r^3 and (cos(r) - 1 + z/2) / z^2 in z = r^2, |r| up to pi/4.
@@ -71,10 +76,10 @@ constexpr double kCosF64[] = {0x1.5555555555555p-5,   -0x1.6c16c16c1691fp-10, 0x
 constexpr double kPio2F32[] = {0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50};
 constexpr double kPio2F64[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
 
-// |x| = n pi/2 + hi + lo by Cody and Waite's reduction. The first step is exact because |x| - n P1 needs no more
-// bits than the type has; the second keeps its rounding error; the third is below the last bit of lo.
+// |x| = n pi/2 + hi + lo by Cody and Waite's reduction. The first step is exact because |x| - n P1 needs no
+// more bits than the type has; the second keeps its rounding error; the third is below the last bit of lo.
 ReducedAngle ReduceSmall(const Width& w, const UOpRef& ax) {
-  const double(&p)[3] = w.man_bits == 23 ? kPio2F32 : kPio2F64;
+  const double (&p)[3] = w.man_bits == 23 ? kPio2F32 : kPio2F64;
   const Rounded n = RoundToInteger(ax * 0x1.45f306dc9c883p-1);
   const UOpRef minus_n = -n.value;
   const UOpRef r = Fma(minus_n, uop::ConstLike(ax, p[0]), ax);
@@ -88,7 +93,8 @@ ReducedAngle ReduceSmall(const Width& w, const UOpRef& ax) {
 UOpRef Exp2Polynomial(const UOpRef& x) {
   const Width& w = WidthOf(x);
   // Past these the result is infinity or zero; a NaN fails both comparisons and stays.
-  const UOpRef low = uop::ConstLike(x, w.bias == 127 ? -160.0 : -1100.0), high = uop::ConstLike(x, w.bias == 127 ? 130.0 : 1030.0);
+  const UOpRef low = uop::ConstLike(x, w.bias == 127 ? -160.0 : -1100.0),
+               high = uop::ConstLike(x, w.bias == 127 ? 130.0 : 1030.0);
   const UOpRef clamped = Where(x < low, low, Where(high < x, high, x));
   const Rounded n = RoundToInteger(clamped);
   const UOpRef f = clamped - n.value;
@@ -109,10 +115,11 @@ UOpRef Log2Polynomial(const UOpRef& x) {
   const UOpRef bits = Bits(scaled, w.integer);
   const UOpRef exponent = (bits - (f32 ? int64_t{0x3f3504f3} : int64_t{0x3fe6a09e667f3bcd})) >> w.man_bits;
   const UOpRef m = Bits(bits - (exponent << w.man_bits), w.value);
-  const UOpRef e = To(exponent, w.value) + Where(denormal, uop::ConstLike(x, -scale_bits), uop::ConstLike(x, 0.0));
+  const UOpRef e =
+      To(exponent, w.value) + Where(denormal, uop::ConstLike(x, -scale_bits), uop::ConstLike(x, 0.0));
   const UOpRef f = m - 1.0;
-  Pair main;      // the large part of log2(m)
-  UOpRef tail;    // the rest
+  Pair main;    // the large part of log2(m)
+  UOpRef tail;  // the rest
   if (f32) {
     main = TwoProduct(f, uop::ConstLike(x, kLog2eHiF32));
     tail = Fma(f * f, Polynomial(f, kLog2F32), Fma(f, uop::ConstLike(x, kLog2eLoF32), main.lo));
@@ -122,14 +129,16 @@ UOpRef Log2Polynomial(const UOpRef& x) {
     const UOpRef s = f / d.hi, z = s * s;
     const UOpRef s_lo = (Fma(-s, d.hi, f) - s * d.lo) / d.hi;
     main = TwoProduct(s, uop::ConstLike(x, kTwoOverLn2Hi));
-    const UOpRef low = Fma(s_lo, uop::ConstLike(x, kTwoOverLn2Hi), Fma(s, uop::ConstLike(x, kTwoOverLn2Lo), main.lo));
+    const UOpRef low =
+        Fma(s_lo, uop::ConstLike(x, kTwoOverLn2Hi), Fma(s, uop::ConstLike(x, kTwoOverLn2Lo), main.lo));
     tail = Fma(s * z, Polynomial(z, kLog2F64), low);
   }
   const Pair sum = FastTwoSum(e, main.hi);
   const UOpRef finite = sum.hi + (sum.lo + tail);
   const UOpRef zero = uop::ConstLike(x, 0.0), inf = uop::ConstLike(x, kInf);
   const UOpRef positive = Where(uop::CmpEq(x, inf), inf, finite);
-  return Where(zero < x, positive, Where(uop::CmpEq(x, zero), uop::ConstLike(x, -kInf), uop::ConstLike(x, kNan)));
+  return Where(zero < x, positive,
+               Where(uop::CmpEq(x, zero), uop::ConstLike(x, -kInf), uop::ConstLike(x, kNan)));
 }
 
 UOpRef SinPolynomial(const UOpRef& x) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// EXP2, LOG2 and SIN of f32 and f64 written with ops that every target rounds the same way, for targets whose own
-// instructions are approximate. Used by the decomposition stage. Error below 1 ulp over the full range, denormals
-// and huge arguments included; the same bits on every target.
+// EXP2, LOG2 and SIN of f32 and f64 written with ops that every target rounds the same way, for targets whose
+// own instructions are approximate. Used by the decomposition stage. Error below 1 ulp over the full range,
+// denormals and huge arguments included; the same bits on every target.
 
 #include "src/uop/uop.h"
 

@@ -51,11 +51,13 @@ ConstValue Canonical(DType type, ConstValue value) {
 }
 
 ConstValue CastConst(DType from, DType to, ConstValue value) {
-  US_CHECK(std::holds_alternative<double>(value) == from.IsFloat()) << "constant does not match " << from.Name();
+  US_CHECK(std::holds_alternative<double>(value) == from.IsFloat())
+      << "constant does not match " << from.Name();
   if (!to.IsFloat() || from.IsFloat()) return Canonical(to, value);
   const FloatFormat& f = FormatOf(to);
   const int64_t v = std::get<int64_t>(value);
-  const double exact = DecodeFloat(f, from == dtypes::kUInt64 ? SoftFromUint(f, static_cast<uint64_t>(v)) : SoftFromInt(f, v));
+  const double exact =
+      DecodeFloat(f, from == dtypes::kUInt64 ? SoftFromUint(f, static_cast<uint64_t>(v)) : SoftFromInt(f, v));
   return std::isnan(exact) ? std::numeric_limits<double>::quiet_NaN() : exact;
 }
 

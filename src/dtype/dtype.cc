@@ -25,7 +25,10 @@ constexpr Row kRows[] = {
 const Row& RowOf(Scalar s) { return kRows[static_cast<int>(s)]; }
 
 DType SignedOfWidth(int bits) {
-  return bits <= 8 ? dtypes::kInt8 : bits <= 16 ? dtypes::kInt16 : bits <= 32 ? dtypes::kInt32 : dtypes::kInt64;
+  return bits <= 8    ? dtypes::kInt8
+         : bits <= 16 ? dtypes::kInt16
+         : bits <= 32 ? dtypes::kInt32
+                      : dtypes::kInt64;
 }
 
 const char* SpaceName(AddrSpace s) {
@@ -66,7 +69,8 @@ absl::StatusOr<DType> ParseDType(const std::string& text) {
   DType t;
   for (AddrSpace s : {AddrSpace::kGlobal, AddrSpace::kLocal, AddrSpace::kReg}) {
     const std::string suffix = SpaceName(s);
-    if (rest.size() > suffix.size() && rest.compare(rest.size() - suffix.size(), suffix.size(), suffix) == 0) {
+    if (rest.size() > suffix.size() &&
+        rest.compare(rest.size() - suffix.size(), suffix.size(), suffix) == 0) {
       t.space = s;
       rest.resize(rest.size() - suffix.size());
       break;
@@ -74,11 +78,13 @@ absl::StatusOr<DType> ParseDType(const std::string& text) {
   }
   // No scalar's name holds an 'x' followed by a digit, except as the lane count.
   const size_t x = rest.find_last_of('x');
-  if (x != std::string::npos && x + 1 < rest.size() && rest.find_first_not_of("0123456789", x + 1) == std::string::npos) {
+  if (x != std::string::npos && x + 1 < rest.size() &&
+      rest.find_first_not_of("0123456789", x + 1) == std::string::npos) {
     const std::string digits = rest.substr(x + 1);
     const int lanes = digits.size() <= 4 ? std::stoi(digits) : 0;
     if (lanes < 1 || lanes > 4096) {
-      return absl::InvalidArgumentError(absl::StrCat("data type '", text, "': lane count ", digits, ", expected 1 to 4096"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("data type '", text, "': lane count ", digits, ", expected 1 to 4096"));
     }
     t.lanes = static_cast<uint16_t>(lanes);
     rest.resize(x);
@@ -89,7 +95,8 @@ absl::StatusOr<DType> ParseDType(const std::string& text) {
       return t;
     }
   }
-  return absl::InvalidArgumentError(absl::StrCat("data type '", text, "': no scalar type named '", rest, "'"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("data type '", text, "': no scalar type named '", rest, "'"));
 }
 
 const FloatFormat& FormatOf(DType t) {

@@ -33,7 +33,8 @@ class IrBuilder {
     if (!amdgcn_) Wrap();
     std::string message;
     llvm::raw_string_ostream stream(message);
-    if (llvm::verifyModule(m_, &stream)) return absl::InternalError(absl::StrCat("the LLVM module is malformed: ", message));
+    if (llvm::verifyModule(m_, &stream))
+      return absl::InternalError(absl::StrCat("the LLVM module is malformed: ", message));
     return absl::OkStatus();
   }
 
@@ -56,7 +57,8 @@ class IrBuilder {
     for (size_t i = 0; i < k_.params.size(); ++i) types.push_back(b_.getPtrTy(amdgcn_ ? kGlobalSpace : 0));
     for (size_t i = 0; i < k_.vars.size(); ++i) types.push_back(b_.getInt64Ty());
     auto* type = llvm::FunctionType::get(const_cast<llvm::Type*>(void_type), types, false);
-    f_ = llvm::Function::Create(type, amdgcn_ ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
+    f_ = llvm::Function::Create(type,
+                                amdgcn_ ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
                                 amdgcn_ ? symbol_ : symbol_ + ".body", m_);
     f_->addFnAttr(llvm::Attribute::NoUnwind);
     // Each PARAM is storage of its own.
@@ -96,10 +98,12 @@ class IrBuilder {
     b_.SetInsertPoint(llvm::BasicBlock::Create(m_.getContext(), "entry", wrapper));
     std::vector<llvm::Value*> args;
     for (const KernelParam& p : k_.params) {
-      args.push_back(b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), wrapper->getArg(0), p.position)));
+      args.push_back(b_.CreateLoad(
+          b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), wrapper->getArg(0), p.position)));
     }
     for (size_t i = 0; i < k_.vars.size(); ++i) {
-      args.push_back(b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), wrapper->getArg(1), i)));
+      args.push_back(b_.CreateLoad(b_.getInt64Ty(),
+                                   b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), wrapper->getArg(1), i)));
     }
     b_.CreateCall(f_, args);
     b_.CreateRetVoid();
@@ -121,14 +125,17 @@ class IrBuilder {
         return b_.getIntNTy(t.BitWidth());
     }
   }
-  llvm::Type* WithLanes(llvm::Type* t, int lanes) { return lanes == 1 ? t : llvm::FixedVectorType::get(t, lanes); }
+  llvm::Type* WithLanes(llvm::Type* t, int lanes) {
+    return lanes == 1 ? t : llvm::FixedVectorType::get(t, lanes);
+  }
   llvm::Type* Type(DType t) { return WithLanes(Scalar_(t), t.lanes); }
   // In memory a bool is a byte.
   llvm::Type* MemoryType(DType t) { return t.IsBool() ? WithLanes(b_.getInt8Ty(), t.lanes) : Type(t); }
 
   static absl::Status Refuse(const UOp& n) {
-    return absl::UnimplementedError(absl::StrCat("the LLVM renderer has no ", OpName(n.op()), " of ", n.dtype().Name(),
-                                                 n.num_src() > 0 ? " from " : "", n.num_src() > 0 ? n.src(0)->dtype().Name() : ""));
+    return absl::UnimplementedError(absl::StrCat("the LLVM renderer has no ", OpName(n.op()), " of ",
+                                                 n.dtype().Name(), n.num_src() > 0 ? " from " : "",
+                                                 n.num_src() > 0 ? n.src(0)->dtype().Name() : ""));
   }
 
   llvm::Value* V(const UOpRef& n) {
@@ -181,7 +188,9 @@ class IrBuilder {
         Vectorize(n);
         return absl::OkStatus();
       case Op::kGep:
-        values_[&n] = n.src(0)->dtype().lanes == 1 ? V(n.src(0)) : b_.CreateExtractElement(V(n.src(0)), n.arg_as<int64_t>());
+        values_[&n] = n.src(0)->dtype().lanes == 1
+                          ? V(n.src(0))
+                          : b_.CreateExtractElement(V(n.src(0)), n.arg_as<int64_t>());
         return absl::OkStatus();
       default:
         break;
@@ -199,7 +208,8 @@ class IrBuilder {
     if (t.IsFloat()) {
       c = llvm::ConstantFP::get(Scalar_(t), std::get<double>(n.value()));
     } else {
-      c = llvm::ConstantInt::get(Scalar_(t), static_cast<uint64_t>(n.const_int()), /*IsSigned=*/false, /*ImplicitTrunc=*/true);
+      c = llvm::ConstantInt::get(Scalar_(t), static_cast<uint64_t>(n.const_int()), /*IsSigned=*/false,
+                                 /*ImplicitTrunc=*/true);
     }
     return t.lanes == 1 ? c : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(t.lanes), c);
   }
@@ -208,8 +218,10 @@ class IrBuilder {
     if (!amdgcn_) return Refuse(n);
     const std::string& name = n.arg_as<std::string>();
     static constexpr llvm::Intrinsic::ID kIds[2][3] = {
-        {llvm::Intrinsic::amdgcn_workgroup_id_x, llvm::Intrinsic::amdgcn_workgroup_id_y, llvm::Intrinsic::amdgcn_workgroup_id_z},
-        {llvm::Intrinsic::amdgcn_workitem_id_x, llvm::Intrinsic::amdgcn_workitem_id_y, llvm::Intrinsic::amdgcn_workitem_id_z}};
+        {llvm::Intrinsic::amdgcn_workgroup_id_x, llvm::Intrinsic::amdgcn_workgroup_id_y,
+         llvm::Intrinsic::amdgcn_workgroup_id_z},
+        {llvm::Intrinsic::amdgcn_workitem_id_x, llvm::Intrinsic::amdgcn_workitem_id_y,
+         llvm::Intrinsic::amdgcn_workitem_id_z}};
     llvm::CallInst* id = b_.CreateIntrinsic(b_.getInt32Ty(), kIds[name[0] == 'l'][name[1] - '0'], {});
     const int64_t end = n.src(0)->const_int();
     id->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, static_cast<uint64_t>(end))));
@@ -228,8 +240,9 @@ class IrBuilder {
     if (!amdgcn_) return Refuse(n);
     const auto& arg = n.arg_as<std::vector<int64_t>>();
     auto* type = llvm::ArrayType::get(MemoryType(n.dtype().Element()), static_cast<uint64_t>(arg[1]));
-    auto* global = new llvm::GlobalVariable(m_, type, false, llvm::GlobalValue::InternalLinkage, llvm::PoisonValue::get(type),
-                                            absl::StrCat(symbol_, ".local", arg[0]), nullptr, llvm::GlobalValue::NotThreadLocal, kLocalSpace);
+    auto* global = new llvm::GlobalVariable(
+        m_, type, false, llvm::GlobalValue::InternalLinkage, llvm::PoisonValue::get(type),
+        absl::StrCat(symbol_, ".local", arg[0]), nullptr, llvm::GlobalValue::NotThreadLocal, kLocalSpace);
     global->setAlignment(llvm::Align(16));
     values_[&n] = global;
     return absl::OkStatus();
@@ -238,7 +251,8 @@ class IrBuilder {
   void OpenLoop(const UOp& n) {
     llvm::Value* end = V(n.src(0));
     llvm::BasicBlock* before = b_.GetInsertBlock();
-    auto* header = llvm::BasicBlock::Create(m_.getContext(), absl::StrCat("loop", n.arg_as<RangeArg>().id), f_);
+    auto* header =
+        llvm::BasicBlock::Create(m_.getContext(), absl::StrCat("loop", n.arg_as<RangeArg>().id), f_);
     auto* body = llvm::BasicBlock::Create(m_.getContext(), "body", f_);
     auto* exit = llvm::BasicBlock::Create(m_.getContext(), "end", f_);
     b_.CreateBr(header);
@@ -253,10 +267,12 @@ class IrBuilder {
 
   absl::Status CloseLoop(const UOp& n) {
     for (size_t i = n.num_src(); i-- > 1;) {
-      if (loops_.empty() || loops_.back().range != n.src(i).get()) return absl::InternalError("an END closes a loop that is not the innermost");
+      if (loops_.empty() || loops_.back().range != n.src(i).get())
+        return absl::InternalError("an END closes a loop that is not the innermost");
       const Loop loop = loops_.back();
       loops_.pop_back();
-      llvm::Value* next = b_.CreateAdd(loop.counter, llvm::ConstantInt::get(loop.counter->getType(), 1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+      llvm::Value* next = b_.CreateAdd(loop.counter, llvm::ConstantInt::get(loop.counter->getType(), 1), "",
+                                       /*HasNUW=*/true, /*HasNSW=*/true);
       loop.counter->addIncoming(next, b_.GetInsertBlock());
       b_.CreateBr(loop.header);
       b_.SetInsertPoint(loop.exit);
@@ -437,28 +453,33 @@ class IrBuilder {
       llvm::Constant* zero = llvm::Constant::getNullValue(x->getType());
       return from.IsFloat() ? b_.CreateFCmpUNE(x, zero) : b_.CreateICmpNE(x, zero);
     }
-    // LLVM selects f16(a * b) of f32 as V_FMA_MIXLO_F16 a, b, +0, which turns a product of -0 into +0. An empty
-    // piece of assembly, which costs no instruction, keeps the two apart.
-    if (amdgcn_ && from.scalar == Scalar::kFloat32 && to.scalar == Scalar::kFloat16) x = Opaque(x, from.lanes);
+    // LLVM selects f16(a * b) of f32 as V_FMA_MIXLO_F16 a, b, +0, which turns a product of -0 into +0. An
+    // empty piece of assembly, which costs no instruction, keeps the two apart.
+    if (amdgcn_ && from.scalar == Scalar::kFloat32 && to.scalar == Scalar::kFloat16)
+      x = Opaque(x, from.lanes);
     if (from.IsFloat() && to.IsFloat()) return b_.CreateFPCast(x, type);
     if (from.IsFloat()) {
-      // Saturating, NaN gives 0: the graph's own rule, and amdgcn's conversions'. LLVM takes it apart lane by lane for
-      // x86, so that it is spelt out there.
+      // Saturating, NaN gives 0: the graph's own rule, and amdgcn's conversions'. LLVM takes it apart lane by
+      // lane for x86, so that it is spelt out there.
       if (!amdgcn_) return SaturatingCast(x, type, to);
-      return b_.CreateIntrinsic(to.IsSigned() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat, {type, x->getType()}, {x});
+      return b_.CreateIntrinsic(to.IsSigned() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+                                {type, x->getType()}, {x});
     }
     const bool is_signed = from.IsSigned();
     if (to.IsFloat()) return is_signed ? b_.CreateSIToFP(x, type) : b_.CreateUIToFP(x, type);
     return b_.CreateIntCast(x, type, is_signed);
   }
 
-  // The same f32 value, of which LLVM no longer knows how it was made. A register a lane: wide tuples may not be had.
+  // The same f32 value, of which LLVM no longer knows how it was made. A register a lane: wide tuples may not
+  // be had.
   llvm::Value* Opaque(llvm::Value* x, int lanes) {
     llvm::Type* f32 = b_.getFloatTy();
-    llvm::InlineAsm* keep = llvm::InlineAsm::get(llvm::FunctionType::get(f32, {f32}, false), "", "=v,0", /*hasSideEffects=*/false);
+    llvm::InlineAsm* keep = llvm::InlineAsm::get(llvm::FunctionType::get(f32, {f32}, false), "", "=v,0",
+                                                 /*hasSideEffects=*/false);
     if (lanes == 1) return b_.CreateCall(keep, {x});
     llvm::Value* v = llvm::PoisonValue::get(x->getType());
-    for (int i = 0; i < lanes; ++i) v = b_.CreateInsertElement(v, b_.CreateCall(keep, {b_.CreateExtractElement(x, i)}), i);
+    for (int i = 0; i < lanes; ++i)
+      v = b_.CreateInsertElement(v, b_.CreateCall(keep, {b_.CreateExtractElement(x, i)}), i);
     return v;
   }
 
@@ -470,13 +491,17 @@ class IrBuilder {
     };
     llvm::Constant* zero = llvm::Constant::getNullValue(type);
     if (!to.IsSigned()) {
-      llvm::Value* inside = b_.CreateSelect(b_.CreateFCmpOGT(x, limit(-1, false)), b_.CreateFPToUI(x, type), zero);
-      return b_.CreateSelect(b_.CreateFCmpOGE(x, limit(bits, false)), llvm::Constant::getAllOnesValue(type), inside);
+      llvm::Value* inside =
+          b_.CreateSelect(b_.CreateFCmpOGT(x, limit(-1, false)), b_.CreateFPToUI(x, type), zero);
+      return b_.CreateSelect(b_.CreateFCmpOGE(x, limit(bits, false)), llvm::Constant::getAllOnesValue(type),
+                             inside);
     }
     const llvm::APInt least = llvm::APInt::getSignedMinValue(bits);
     llvm::Value* outside = b_.CreateSelect(b_.CreateFCmpUNO(x, x), zero, llvm::ConstantInt::get(type, least));
-    llvm::Value* inside = b_.CreateSelect(b_.CreateFCmpOGE(x, limit(bits - 1, true)), b_.CreateFPToSI(x, type), outside);
-    return b_.CreateSelect(b_.CreateFCmpOGE(x, limit(bits - 1, false)), llvm::ConstantInt::get(type, ~least), inside);
+    llvm::Value* inside =
+        b_.CreateSelect(b_.CreateFCmpOGE(x, limit(bits - 1, true)), b_.CreateFPToSI(x, type), outside);
+    return b_.CreateSelect(b_.CreateFCmpOGE(x, limit(bits - 1, false)), llvm::ConstantInt::get(type, ~least),
+                           inside);
   }
 
   const LinearKernel& k_;
@@ -495,8 +520,10 @@ class IrBuilder {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<llvm::Module>> BuildModule(const LinearKernel& kernel, const std::string& symbol, bool amdgcn,
-                                                          const llvm::DataLayout& layout, llvm::LLVMContext& context) {
+absl::StatusOr<std::unique_ptr<llvm::Module>> BuildModule(const LinearKernel& kernel,
+                                                          const std::string& symbol, bool amdgcn,
+                                                          const llvm::DataLayout& layout,
+                                                          llvm::LLVMContext& context) {
   auto module = std::make_unique<llvm::Module>(symbol, context);
   module->setDataLayout(layout);
   US_RETURN_IF_ERROR(IrBuilder(kernel, symbol, amdgcn, *module).Build());

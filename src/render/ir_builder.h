@@ -11,8 +11,11 @@
 
 namespace understudy {
 
-// A module with the function `symbol` for the host or for amdgcn, verified. Triple and data layout are the caller's.
-absl::StatusOr<std::unique_ptr<llvm::Module>> BuildModule(const LinearKernel& kernel, const std::string& symbol, bool amdgcn,
-                                                          const llvm::DataLayout& layout, llvm::LLVMContext& context);
+// A module with the function `symbol` for the host or for amdgcn, verified. Triple and data layout are the
+// caller's.
+absl::StatusOr<std::unique_ptr<llvm::Module>> BuildModule(const LinearKernel& kernel,
+                                                          const std::string& symbol, bool amdgcn,
+                                                          const llvm::DataLayout& layout,
+                                                          llvm::LLVMContext& context);
 
 }  // namespace understudy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From a linear kernel to machine code through LLVM: a relocatable ELF object for the host, a linked code object
-// (version 5) for amdgcn. Used by the devices that compile. Never loads or runs the code. Thread safe.
+// From a linear kernel to machine code through LLVM: a relocatable ELF object for the host, a linked code
+// object (version 5) for amdgcn. Used by the devices that compile. Never loads or runs the code. Thread safe.
 //
 // Floating point is exact to the op: no fast-math, no contraction, denormals kept, division and square root
 // correctly rounded, so that the CPU and AMD answer bit for bit as REF does.
@@ -20,8 +20,8 @@ namespace understudy {
 // host: `code` is a relocatable object that defines
 //   extern "C" void name(void* const* buffers, const int64_t* vars)
 // which runs the whole grid; buffers by position in `params`, vars by name order. It may call fma and fmaf.
-// amdgcn: `code` is a shared object with the kernel `name` and its descriptor `name.kd`; its arguments are the
-// buffers' 64-bit addresses, then the vars as int64.
+// amdgcn: `code` is a shared object with the kernel `name` and its descriptor `name.kd`; its arguments are
+// the buffers' 64-bit addresses, then the vars as int64.
 struct CompiledKernel {
   std::string name;
   std::vector<uint8_t> code;
@@ -32,8 +32,8 @@ struct CompiledKernel {
   std::vector<VarArg> vars;
 };
 
-// `kernel` must have been lowered for the same `target`. Unimplemented names an op or type the renderer refuses;
-// Internal carries LLVM's or lld's message.
+// `kernel` must have been lowered for the same `target`. Unimplemented names an op or type the renderer
+// refuses; Internal carries LLVM's or lld's message.
 absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Target& target);
 
 // This machine, one thread.

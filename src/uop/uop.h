@@ -49,10 +49,11 @@ inline bool IsMovement(Op op) { return OpFlagsOf(op) & kFlagMovement; }
 inline bool HasEffect(Op op) { return OpFlagsOf(op) & kFlagEffect; }
 
 // What a RANGE becomes: one line an axis kind, "text" as printed.
-#define UNDERSTUDY_AXIS_KINDS(X)                                                                    \
-  X(Global, "global")                                                                               \
-  X(Local, "local") X(Loop, "loop") X(Upcast, "upcast") X(GroupReduce, "group") X(Reduce, "reduce") \
-      X(Unroll, "unroll") X(Warp, "warp") X(Thread, "thread")
+#define UNDERSTUDY_AXIS_KINDS(X)                                                                      \
+  X(Global, "global")                                                                                 \
+  X(Local, "local")                                                                                   \
+  X(Loop, "loop") X(Upcast, "upcast") X(GroupReduce, "group") X(Reduce, "reduce") X(Unroll, "unroll") \
+      X(Warp, "warp") X(Thread, "thread")
 enum class AxisKind : uint8_t {
 #define AXIS(name, text) k##name,
   UNDERSTUDY_AXIS_KINDS(AXIS)

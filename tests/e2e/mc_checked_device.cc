@@ -15,7 +15,8 @@ std::vector<std::string> CompareCodeObjectWithMc(absl::Span<const uint8_t> file,
   const std::vector<uint8_t> image = object->Image(0);
   for (const amd::KernelSymbol& kernel : object->kernels()) {
     const auto symbol = object->symbols().find(kernel.name);
-    if (symbol == object->symbols().end() || symbol->second.size == 0 || kernel.entry_address + symbol->second.size > image.size()) {
+    if (symbol == object->symbols().end() || symbol->second.size == 0 ||
+        kernel.entry_address + symbol->second.size > image.size()) {
       out.push_back(absl::StrCat(kernel.name, ": no code"));
       continue;
     }
@@ -35,10 +36,12 @@ std::vector<std::string> CompareCodeObjectWithMc(absl::Span<const uint8_t> file,
   return out;
 }
 
-absl::StatusOr<std::unique_ptr<Program>> McCheckedDevice::Compile(const UOpRef& kernel, const ChoiceList* choices) {
+absl::StatusOr<std::unique_ptr<Program>> McCheckedDevice::Compile(const UOpRef& kernel,
+                                                                  const ChoiceList* choices) {
   US_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, device_->Compile(kernel, choices));
   ++code_objects_;
-  for (std::string& d : CompareCodeObjectWithMc(program->code(), &instructions_)) differences_.push_back(std::move(d));
+  for (std::string& d : CompareCodeObjectWithMc(program->code(), &instructions_))
+    differences_.push_back(std::move(d));
   return program;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A device that passes everything on to another and compares, for every program that it compiles, our decoder with LLVM
-// MC: instruction boundaries and mnemonics of all code. Tests run their tensors on it and then assert that nothing
-// differed.
+// A device that passes everything on to another and compares, for every program that it compiles, our decoder
+// with LLVM MC: instruction boundaries and mnemonics of all code. Tests run their tensors on it and then
+// assert that nothing differed.
 
 #include <cstdint>
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace understudy {
 
-// The differences between our decoder and LLVM MC in one code object, each with kernel and offset; `instructions` grows
-// by what was compared. A file that does not parse is a difference.
+// The differences between our decoder and LLVM MC in one code object, each with kernel and offset;
+// `instructions` grows by what was compared. A file that does not parse is a difference.
 std::vector<std::string> CompareCodeObjectWithMc(absl::Span<const uint8_t> file, int64_t* instructions);
 
 class McCheckedDevice : public Device {
@@ -30,11 +30,18 @@ class McCheckedDevice : public Device {
   const Target& target() const override { return device_->target(); }
   absl::StatusOr<Allocation> Allocate(size_t bytes) override { return device_->Allocate(bytes); }
   absl::Status Free(const Allocation& a) override { return device_->Free(a); }
-  absl::Status CopyIn(const Allocation& dst, const void* src, size_t n) override { return device_->CopyIn(dst, src, n); }
-  absl::Status CopyOut(void* dst, const Allocation& src, size_t n) override { return device_->CopyOut(dst, src, n); }
-  absl::Status CopyWithin(const Allocation& dst, const Allocation& src, size_t n) override { return device_->CopyWithin(dst, src, n); }
+  absl::Status CopyIn(const Allocation& dst, const void* src, size_t n) override {
+    return device_->CopyIn(dst, src, n);
+  }
+  absl::Status CopyOut(void* dst, const Allocation& src, size_t n) override {
+    return device_->CopyOut(dst, src, n);
+  }
+  absl::Status CopyWithin(const Allocation& dst, const Allocation& src, size_t n) override {
+    return device_->CopyWithin(dst, src, n);
+  }
   absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) override;
-  absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars, LaunchInfo* info) override {
+  absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
+                      LaunchInfo* info) override {
     return device_->Launch(program, buffers, vars, info);
   }
   absl::Status Synchronize() override { return device_->Synchronize(); }

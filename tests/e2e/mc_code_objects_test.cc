@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every code object that the tests and the demo build with clang: our decoder and LLVM MC see the same instructions.
-// (Those that our own compiler makes are compared as the differential tests compile them.)
+// Every code object that the tests and the demo build with clang: our decoder and LLVM MC see the same
+// instructions. (Those that our own compiler makes are compared as the differential tests compile them.)
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -23,7 +23,8 @@ TEST(CodeObjects, DecodeAsLlvmMcDecodesThem) {
     const auto file = ReadFile(path);
     ASSERT_TRUE(file.ok()) << file.status();
     const int64_t before = instructions;
-    for (const std::string& d : CompareCodeObjectWithMc({reinterpret_cast<const uint8_t*>(file->data()), file->size()}, &instructions)) {
+    for (const std::string& d : CompareCodeObjectWithMc(
+             {reinterpret_cast<const uint8_t*>(file->data()), file->size()}, &instructions)) {
       ADD_FAILURE() << path << ": " << d;
     }
     EXPECT_GT(instructions, before) << path;

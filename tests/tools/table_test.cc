@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/demo/digits.h"
 #include "src/base/file.h"
+#include "tools/demo/digits.h"
 
 namespace understudy {
 namespace {

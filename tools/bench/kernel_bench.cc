@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels compiled for the CPU beside loops written by hand (as the compiler of this file vectorizes them).
+#include <benchmark/benchmark.h>
+
 #include <cmath>
 #include <vector>
-
-#include <benchmark/benchmark.h>
 
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
@@ -23,9 +23,11 @@ using uop::Reduce;
 constexpr DType kF32 = dtypes::kFloat32;
 
 UOpRef MatmulKernel(int64_t n) {
-  const UOpRef i = Range(n, 0, AxisKind::kGlobal), j = Range(n, 1, AxisKind::kGlobal), k = Range(n, 2, AxisKind::kReduce);
+  const UOpRef i = Range(n, 0, AxisKind::kGlobal), j = Range(n, 1, AxisKind::kGlobal),
+               k = Range(n, 2, AxisKind::kReduce);
   const UOpRef product = Load(IndexOf(Param(kF32, 1), i * n + k)) * Load(IndexOf(Param(kF32, 2), k * n + j));
-  return uop::Sink({uop::Store(IndexOf(Param(kF32, 0), i * n + j), Reduce(Op::kAdd, product, {k}), {i, j})}, "matmul");
+  return uop::Sink({uop::Store(IndexOf(Param(kF32, 0), i * n + j), Reduce(Op::kAdd, product, {k}), {i, j})},
+                   "matmul");
 }
 
 // One kernel: exp(x - max) / sum of each row.
@@ -40,7 +42,8 @@ UOpRef SoftmaxKernel(int64_t rows, int64_t n) {
 }
 
 // The buffers hold the same small numbers in every run.
-void RunKernel(benchmark::State& state, const UOpRef& kernel, std::vector<size_t> sizes, const ChoiceList* choices) {
+void RunKernel(benchmark::State& state, const UOpRef& kernel, std::vector<size_t> sizes,
+               const ChoiceList* choices) {
   CpuDevice cpu;
   auto program = cpu.Compile(kernel, choices);
   US_CHECK_OK(program);
@@ -61,13 +64,15 @@ void MatmulCompiled(benchmark::State& state) {
   const int64_t n = state.range(0);
   const size_t s = n * n;
   RunKernel(state, MatmulKernel(n), {s, s, s}, nullptr);
-  state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(2e-9 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
 }
 void MatmulNoChoices(benchmark::State& state) {
   const int64_t n = state.range(0);
   const size_t s = n * n;
   RunKernel(state, MatmulKernel(n), {s, s, s}, &kNone);
-  state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(2e-9 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
 }
 // i k j: the order in which a plain compiler vectorizes.
 void MatmulHandLoop(benchmark::State& state) {
@@ -84,14 +89,19 @@ void MatmulHandLoop(benchmark::State& state) {
     benchmark::DoNotOptimize(c.data());
     benchmark::ClobberMemory();
   }
-  state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["GFLOP/s"] =
+      benchmark::Counter(2e-9 * n * n * n, benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(MatmulCompiled)->Arg(128)->Arg(512);
 BENCHMARK(MatmulNoChoices)->Arg(128)->Arg(512);
 BENCHMARK(MatmulHandLoop)->Arg(128)->Arg(512);
 
-void SoftmaxCompiled(benchmark::State& state) { RunKernel(state, SoftmaxKernel(256, 1024), {256 * 1024, 256 * 1024}, nullptr); }
-void SoftmaxNoChoices(benchmark::State& state) { RunKernel(state, SoftmaxKernel(256, 1024), {256 * 1024, 256 * 1024}, &kNone); }
+void SoftmaxCompiled(benchmark::State& state) {
+  RunKernel(state, SoftmaxKernel(256, 1024), {256 * 1024, 256 * 1024}, nullptr);
+}
+void SoftmaxNoChoices(benchmark::State& state) {
+  RunKernel(state, SoftmaxKernel(256, 1024), {256 * 1024, 256 * 1024}, &kNone);
+}
 void SoftmaxHandLoop(benchmark::State& state) {
   const int64_t rows = 256, n = 1024;
   std::vector<float> x(rows * n), y(rows * n);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One row a command of the `understudy` program. A command reads its flags (absl flags of its own file) after the
-// driver has parsed the command line, prints to standard output, and returns a status that becomes the exit code.
+// One row a command of the `understudy` program. A command reads its flags (absl flags of its own file) after
+// the driver has parsed the command line, prints to standard output, and returns a status that becomes the
+// exit code.
 
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@ struct Command {
   const char* name;
   const char* summary;  // one line, for `understudy help`
   const char* help;     // the whole page for `understudy NAME --help`
-  // Returns the process exit code: 0 when everything the command checked holds, 1 when not. An error status is
-  // printed and exits with 2.
+  // Returns the process exit code: 0 when everything the command checked holds, 1 when not. An error status
+  // is printed and exits with 2.
   absl::StatusOr<int> (*run)(const std::vector<std::string>& arguments);
 };
 

@@ -42,22 +42,25 @@ std::string HexWord(uint32_t v) {
 }
 
 json OutcomeJson(const std::string& file, const emu::amd::conform::Vector& v, const Outcome& o) {
-  json row = {{"file", file}, {"line", v.line}, {"id", v.id}, {"gfx", v.gfx}, {"verdict", VerdictName(o.verdict)}};
+  json row = {
+      {"file", file}, {"line", v.line}, {"id", v.id}, {"gfx", v.gfx}, {"verdict", VerdictName(o.verdict)}};
   if (!o.reason.empty()) row["reason"] = o.reason;
   for (const auto& d : o.differences) {
-    row["differences"].push_back({{"place", d.place}, {"expected", HexWord(d.expected)}, {"got", HexWord(d.got)}});
+    row["differences"].push_back(
+        {{"place", d.place}, {"expected", HexWord(d.expected)}, {"got", HexWord(d.got)}});
   }
   if (!o.disassembly.empty()) row["disassembly"] = o.disassembly;
   return row;
 }
 
 void PrintOutcome(const std::string& file, const emu::amd::conform::Vector& v, const Outcome& o) {
-  std::printf("%s:%d: %s: %s (%s)%s%s\n", file.c_str(), v.line, VerdictName(o.verdict), v.id.c_str(), v.gfx.c_str(),
-              o.reason.empty() ? "" : ": ", o.reason.c_str());
+  std::printf("%s:%d: %s: %s (%s)%s%s\n", file.c_str(), v.line, VerdictName(o.verdict), v.id.c_str(),
+              v.gfx.c_str(), o.reason.empty() ? "" : ": ", o.reason.c_str());
   constexpr size_t kShown = 8;
   for (size_t i = 0; i < o.differences.size() && i < kShown; ++i) {
     const auto& d = o.differences[i];
-    std::printf("    %s: expected %s, got %s\n", d.place.c_str(), HexWord(d.expected).c_str(), HexWord(d.got).c_str());
+    std::printf("    %s: expected %s, got %s\n", d.place.c_str(), HexWord(d.expected).c_str(),
+                HexWord(d.got).c_str());
   }
   if (o.differences.size() > kShown) std::printf("    and %zu more\n", o.differences.size() - kShown);
   if (o.verdict == Verdict::kPass) return;
@@ -89,15 +92,24 @@ absl::StatusOr<int> RunConform(const std::vector<std::string>& files) {
       }
     }
   }
-  if (counts.empty()) return absl::NotFoundError(absl::StrCat("no vectors", only.empty() ? "" : " of " + only, " in the files given"));
+  if (counts.empty())
+    return absl::NotFoundError(
+        absl::StrCat("no vectors", only.empty() ? "" : " of " + only, " in the files given"));
   uint64_t failed = 0;
   json summary = json::object();
-  Table t({{"ISA"}, {"vectors", true}, {"pass", true}, {"within 1 ulp", true}, {"exception", true}, {"different", true},
-           {"faulted", true}, {"refused", true}});
+  Table t({{"ISA"},
+           {"vectors", true},
+           {"pass", true},
+           {"within 1 ulp", true},
+           {"exception", true},
+           {"different", true},
+           {"faulted", true},
+           {"refused", true}});
   for (const auto& [gfx, c] : counts) {
     failed += c.failed();
-    t.AddRow({gfx, Thousands(c.total()), Thousands(c.of(Verdict::kPass)), Thousands(c.of(Verdict::kWithinBound)),
-              Thousands(c.of(Verdict::kException)), Thousands(c.of(Verdict::kDifferent)), Thousands(c.of(Verdict::kFaulted)),
+    t.AddRow({gfx, Thousands(c.total()), Thousands(c.of(Verdict::kPass)),
+              Thousands(c.of(Verdict::kWithinBound)), Thousands(c.of(Verdict::kException)),
+              Thousands(c.of(Verdict::kDifferent)), Thousands(c.of(Verdict::kFaulted)),
               Thousands(c.of(Verdict::kRefused))});
     summary[gfx] = {{"vectors", c.total()},
                     {"pass", c.of(Verdict::kPass)},

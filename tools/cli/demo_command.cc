@@ -35,15 +35,27 @@ demo::ProgressFn Draw(Progress* progress) {
 }
 
 void PrintPrograms(const json& part) {
-  Table t({{"program"}, {"device"}, {"kernels", true}, {"packets", true}, {"wave instructions", true}, {"ms", true},
-           {"max ulp", true}, {"of largest", true}, {"allowed", true}, {"result"}});
+  Table t({{"program"},
+           {"device"},
+           {"kernels", true},
+           {"packets", true},
+           {"wave instructions", true},
+           {"ms", true},
+           {"max ulp", true},
+           {"of largest", true},
+           {"allowed", true},
+           {"result"}});
   for (const json& row : part["programs"]) {
     const bool emulated = row["device"] == "AMD";
-    t.AddRow({row["name"], row["device"], Thousands(row["kernels"]), emulated ? Thousands(row["packets"]) : "-",
-              emulated ? Thousands(row["wave_instructions"]) : "-", Short(row["ms"]), Thousands(row["max_ulp"]),
-              Short(row["scaled_ulp"]), Short(row["allowed"]), Verdict(row)});
+    t.AddRow({row["name"], row["device"], Thousands(row["kernels"]),
+              emulated ? Thousands(row["packets"]) : "-",
+              emulated ? Thousands(row["wave_instructions"]) : "-", Short(row["ms"]),
+              Thousands(row["max_ulp"]), Short(row["scaled_ulp"]), Short(row["allowed"]), Verdict(row)});
   }
-  std::printf("1. Tensor programs against REF (ms: schedule, compile and run; ulp: of each element, and of the output's largest)\n\n%s\n", t.Text().c_str());
+  std::printf(
+      "1. Tensor programs against REF (ms: schedule, compile and run; ulp: of each element, and of the "
+      "output's largest)\n\n%s\n",
+      t.Text().c_str());
 }
 
 void PrintTraining(const json& part) {
@@ -54,21 +66,30 @@ void PrintTraining(const json& part) {
   }
   std::printf("2. Handwritten digits on the mock AMD device: %d images to learn, %d to test\n\n%s\n",
               part["samples"]["train"].get<int>(), part["samples"]["test"].get<int>(), t.Text().c_str());
-  std::printf("   accuracy %s in training, %s on the test images (wanted: above 90 %%): %s\n", Percent(part["train_accuracy"]).c_str(),
-              Percent(part["test_accuracy"]).c_str(), Verdict(part).c_str());
+  std::printf("   accuracy %s in training, %s on the test images (wanted: above 90 %%): %s\n",
+              Percent(part["train_accuracy"]).c_str(), Percent(part["test_accuracy"]).c_str(),
+              Verdict(part).c_str());
   std::printf("   %s kernels, %s packets, %s wave instructions, %s s\n\n", Thousands(part["kernels"]).c_str(),
               Thousands(part["packets"]).c_str(), Thousands(part["wave_instructions"]).c_str(),
               Short(part["ms"].get<double>() / 1000).c_str());
 }
 
 void PrintKernels(const json& part) {
-  Table t({{"kernel"}, {"groups", true}, {"packets", true}, {"wave instructions", true}, {"ms", true}, {"values", true},
-           {"differences", true}, {"result"}});
+  Table t({{"kernel"},
+           {"groups", true},
+           {"packets", true},
+           {"wave instructions", true},
+           {"ms", true},
+           {"values", true},
+           {"differences", true},
+           {"result"}});
   for (const json& row : part["kernels"]) {
-    t.AddRow({row["name"], Thousands(row["groups"]), Thousands(row["packets"]), Thousands(row["wave_instructions"]),
-              Short(row["ms"]), Thousands(row["values"]), Thousands(row["differences"]), Verdict(row)});
+    t.AddRow({row["name"], Thousands(row["groups"]), Thousands(row["packets"]),
+              Thousands(row["wave_instructions"]), Short(row["ms"]), Thousands(row["values"]),
+              Thousands(row["differences"]), Verdict(row)});
   }
-  std::printf("3. OpenCL C kernels compiled by clang, against the same source on the host\n\n%s\n", t.Text().c_str());
+  std::printf("3. OpenCL C kernels compiled by clang, against the same source on the host\n\n%s\n",
+              t.Text().c_str());
 }
 
 void PrintFault(const json& part) {
@@ -76,10 +97,13 @@ void PrintFault(const json& part) {
   std::printf("4. A kernel with a wild pointer\n\n");
   Table t({{"what"}, {"reported"}});
   t.AddRow({"kernel", part["kernel"]});
-  t.AddRow({"pc", absl::StrCat(r["pc"].get<std::string>(), " (kernel + ", r["offset"].get<std::string>(), ")")});
+  t.AddRow(
+      {"pc", absl::StrCat(r["pc"].get<std::string>(), " (kernel + ", r["offset"].get<std::string>(), ")")});
   t.AddRow({"instruction", r["instruction"]});
-  t.AddRow({"workgroup, wave, lane", absl::StrCat(r["workgroup"][0].get<int>(), ", ", r["wave"].get<int>(), ", ", r["lane"].get<int>())});
-  t.AddRow({"address", absl::StrCat(r["address"].get<std::string>(), " (the source computes ", r["expected_address"].get<std::string>(), ")")});
+  t.AddRow({"workgroup, wave, lane", absl::StrCat(r["workgroup"][0].get<int>(), ", ", r["wave"].get<int>(),
+                                                  ", ", r["lane"].get<int>())});
+  t.AddRow({"address", absl::StrCat(r["address"].get<std::string>(), " (the source computes ",
+                                    r["expected_address"].get<std::string>(), ")")});
   t.AddRow({"driver", part["driver_status"]});
   std::printf("%s\n   %s\n\n", t.Text().c_str(), r["message"].get<std::string>().c_str());
   std::printf("   queues rebuilt in the same process; the next launch differs in %s values: %s\n\n",
@@ -97,10 +121,12 @@ bool AllOk(const json& rows) {
 
 absl::StatusOr<int> RunDemo(const std::vector<std::string>& arguments) {
   if (!arguments.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("unexpected argument '", arguments[0], "'; see `understudy demo --help`"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected argument '", arguments[0], "'; see `understudy demo --help`"));
   }
   const int epochs = absl::GetFlag(FLAGS_epochs);
-  if (epochs < 1) return absl::InvalidArgumentError(absl::StrCat("--epochs=", epochs, ", expected 1 or more"));
+  if (epochs < 1)
+    return absl::InvalidArgumentError(absl::StrCat("--epochs=", epochs, ", expected 1 or more"));
   const bool as_json = absl::GetFlag(FLAGS_json);
   const auto start = std::chrono::steady_clock::now();
   US_ASSIGN_OR_RETURN(const std::unique_ptr<Rig> rig, Rig::Create());
@@ -121,8 +147,8 @@ absl::StatusOr<int> RunDemo(const std::vector<std::string>& arguments) {
   US_ASSIGN_OR_RETURN(all["fault"], demo::RunWildPointer(*rig));
   if (!as_json) PrintFault(all["fault"]);
 
-  const bool ok = AllOk(all["tensors"]["programs"]) && all["training"]["ok"].get<bool>() && AllOk(all["opencl"]["kernels"]) &&
-                  all["fault"]["ok"].get<bool>();
+  const bool ok = AllOk(all["tensors"]["programs"]) && all["training"]["ok"].get<bool>() &&
+                  AllOk(all["opencl"]["kernels"]) && all["fault"]["ok"].get<bool>();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   all["ok"] = ok;
   all["seconds"] = seconds;

@@ -29,11 +29,17 @@ struct Section {
 };
 
 absl::StatusOr<emu::amd::Isa> IsaOf(const std::string& gfx) {
-  if (gfx == "gfx1100" || gfx == "gfx1101" || gfx == "gfx1102" || gfx == "gfx1150" || gfx == "gfx1151") return emu::amd::Isa::kRdna3;
-  return absl::UnimplementedError(absl::StrCat("ISA '", gfx, "' has no decoder yet; gfx1100, gfx1101, gfx1102, gfx1150 and gfx1151 have"));
+  if (gfx == "gfx1100" || gfx == "gfx1101" || gfx == "gfx1102" || gfx == "gfx1150" || gfx == "gfx1151")
+    return emu::amd::Isa::kRdna3;
+  return absl::UnimplementedError(absl::StrCat(
+      "ISA '", gfx, "' has no decoder yet; gfx1100, gfx1101, gfx1102, gfx1150 and gfx1151 have"));
 }
 
-bool IsElf(const std::string& file) { return file.size() >= 4 && file.compare(0, 4, "\x7f" "ELF") == 0; }
+bool IsElf(const std::string& file) {
+  return file.size() >= 4 && file.compare(0, 4,
+                                          "\x7f"
+                                          "ELF") == 0;
+}
 
 absl::StatusOr<std::vector<Section>> KernelsOf(const amd::CodeObject& object) {
   const std::vector<uint8_t> image = object.Image(0);
@@ -42,10 +48,14 @@ absl::StatusOr<std::vector<Section>> KernelsOf(const amd::CodeObject& object) {
     const auto symbol = object.symbols().find(kernel.name);
     const uint64_t size = symbol == object.symbols().end() ? 0 : symbol->second.size;
     if (kernel.entry_address > image.size() || size > image.size() - kernel.entry_address) {
-      return absl::InvalidArgumentError(absl::StrCat("kernel '", kernel.name, "': its code lies outside the image"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("kernel '", kernel.name, "': its code lies outside the image"));
     }
     const auto begin = image.begin() + static_cast<int64_t>(kernel.entry_address);
-    sections.push_back({kernel.name, kernel.entry_address, {begin, begin + static_cast<int64_t>(size)}, kernel.descriptor.wave32() ? 32 : 64});
+    sections.push_back({kernel.name,
+                        kernel.entry_address,
+                        {begin, begin + static_cast<int64_t>(size)},
+                        kernel.descriptor.wave32() ? 32 : 64});
   }
   return sections;
 }
@@ -54,15 +64,18 @@ absl::StatusOr<std::vector<Section>> KernelsOf(const amd::CodeObject& object) {
 
 absl::StatusOr<int> RunDisasm(const std::vector<std::string>& arguments) {
   if (arguments.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat(arguments.size(), " files given, expected one; see `understudy disasm --help`"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(arguments.size(), " files given, expected one; see `understudy disasm --help`"));
   }
   US_ASSIGN_OR_RETURN(const std::string file, ReadFile(arguments[0]));
   std::string gfx = absl::GetFlag(FLAGS_gfx);
   std::vector<Section> sections;
   if (IsElf(file)) {
-    US_ASSIGN_OR_RETURN(const amd::CodeObject object, amd::CodeObject::Parse({reinterpret_cast<const uint8_t*>(file.data()), file.size()}));
+    US_ASSIGN_OR_RETURN(const amd::CodeObject object,
+                        amd::CodeObject::Parse({reinterpret_cast<const uint8_t*>(file.data()), file.size()}));
     if (!gfx.empty() && gfx != object.isa()) {
-      return absl::InvalidArgumentError(absl::StrCat("--gfx=", gfx, ", but the code object is for ", object.isa()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("--gfx=", gfx, ", but the code object is for ", object.isa()));
     }
     gfx = object.isa();
     US_ASSIGN_OR_RETURN(sections, KernelsOf(object));
@@ -77,7 +90,8 @@ absl::StatusOr<int> RunDisasm(const std::vector<std::string>& arguments) {
     const emu::amd::TextOptions options{s.wave_size};
     if (!absl::GetFlag(FLAGS_json)) {
       if (!s.name.empty()) std::printf("%s:\n", s.name.c_str());
-      std::printf("%s", emu::amd::DisassembleToText(isa, s.code.data(), s.code.size(), s.address, options).c_str());
+      std::printf("%s",
+                  emu::amd::DisassembleToText(isa, s.code.data(), s.code.size(), s.address, options).c_str());
       continue;
     }
     for (const emu::amd::Line& line : emu::amd::Disassemble(isa, s.code.data(), s.code.size(), options)) {
@@ -88,7 +102,8 @@ absl::StatusOr<int> RunDisasm(const std::vector<std::string>& arguments) {
                       {"text", line.text}});
     }
   }
-  if (absl::GetFlag(FLAGS_json)) std::printf("%s\n", json{{"gfx", gfx}, {"instructions", rows}}.dump(2).c_str());
+  if (absl::GetFlag(FLAGS_json))
+    std::printf("%s\n", json{{"gfx", gfx}, {"instructions", rows}}.dump(2).c_str());
   return 0;
 }
 

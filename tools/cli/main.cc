@@ -15,7 +15,8 @@ namespace understudy::cli {
 namespace {
 
 constexpr Command kCommands[] = {
-    {"demo", "run tensors, a training run, OpenCL kernels and a fault on an emulated GPU", R"(usage: understudy demo [--json]
+    {"demo", "run tensors, a training run, OpenCL kernels and a fault on an emulated GPU",
+     R"(usage: understudy demo [--json]
 
 Runs without a GPU and prints four tables:
   1. tensor programs on the CPU and on the mock AMD device (driver, queue, packets, emulator), compared with the
@@ -29,7 +30,8 @@ Runs without a GPU and prints four tables:
 Exit code: 0 when every result is right, 1 when one is not, 2 on an error.
 )",
      RunDemo},
-    {"conform", "run instruction vectors and say which agree", R"(usage: understudy conform [--gfx=NAME] [--json] [--verbose] FILE...
+    {"conform", "run instruction vectors and say which agree",
+     R"(usage: understudy conform [--gfx=NAME] [--json] [--verbose] FILE...
 
 Runs each vector (JSON lines in the format of tests/data/conformance/amd/state.jsonl) on the emulator and prints the
 counts of passes, differences and refusals, then each difference with register, lane, expected and computed value and
@@ -41,7 +43,8 @@ the disassembly of the program.
 Exit code: 0 when no vector differs, 1 when one does, 2 on an error.
 )",
      RunConform},
-    {"disasm", "disassemble a code object or raw machine code", R"(usage: understudy disasm [--gfx=NAME] [--json] FILE
+    {"disasm", "disassemble a code object or raw machine code",
+     R"(usage: understudy disasm [--gfx=NAME] [--json] FILE
 
 Prints each instruction of a code object's kernels (or of a raw file) with its offset, bytes and text.
 
@@ -50,7 +53,8 @@ Prints each instruction of a code object's kernels (or of a raw file) with its o
 Exit code: 0, or 2 on an error. Bytes that are no instruction are listed as such, with the reason.
 )",
      RunDisasm},
-    {"trace", "print a kernel graph after each stage of lowering", R"(usage: understudy trace [--target=NAME] [--choices=LIST] [--stage=NAME] [FILE]
+    {"trace", "print a kernel graph after each stage of lowering",
+     R"(usage: understudy trace [--target=NAME] [--choices=LIST] [--stage=NAME] [FILE]
 
 Lowers the kernel graph in FILE (as graphs print; without FILE a 64x64x64 matmul) and prints it after each stage:
 kernel, choices, expand, simplify, group, reduce, coalesce, dimensions, index, decompose, linearize, llvm, result.
@@ -65,7 +69,9 @@ Exit code: 0, or 2 on an error.
 };
 
 void PrintHelp(FILE* out) {
-  std::fprintf(out, "usage: understudy COMMAND [ARGUMENT...]\n\nRuns, tests and breaks GPU programs on machines that have no GPU.\n\n");
+  std::fprintf(out,
+               "usage: understudy COMMAND [ARGUMENT...]\n\nRuns, tests and breaks GPU programs on machines "
+               "that have no GPU.\n\n");
   for (const Command& c : kCommands) std::fprintf(out, "  %-10s %s\n", c.name, c.summary);
   std::fprintf(out, "  %-10s %s\n", "help", "this page, or `understudy help COMMAND`");
   std::fprintf(out, "\n`tools/understudy test` (the script) builds and runs all tests.\n");
@@ -78,7 +84,9 @@ const Command* Find(const std::string& name) {
   return nullptr;
 }
 
-bool IsHelp(const char* s) { return !std::strcmp(s, "--help") || !std::strcmp(s, "-h") || !std::strcmp(s, "-help"); }
+bool IsHelp(const char* s) {
+  return !std::strcmp(s, "--help") || !std::strcmp(s, "-h") || !std::strcmp(s, "-help");
+}
 
 int Main(int argc, char** argv) {
   if (argc < 2) {

@@ -51,14 +51,20 @@ std::string Table::Text() const {
 
 std::string Thousands(uint64_t n) {
   std::string digits = absl::StrCat(n);
-  for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3) digits.insert(static_cast<size_t>(i), 1, ',');
+  for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(static_cast<size_t>(i), 1, ',');
   return digits;
 }
 
 std::string Short(double v) {
   char text[32];
   const double magnitude = std::fabs(v);
-  std::snprintf(text, sizeof text, magnitude >= 100 ? "%.0f" : magnitude >= 10 ? "%.1f" : magnitude >= 1 ? "%.2f" : "%.3g", v);
+  std::snprintf(text, sizeof text,
+                magnitude >= 100  ? "%.0f"
+                : magnitude >= 10 ? "%.1f"
+                : magnitude >= 1  ? "%.2f"
+                                  : "%.3g",
+                v);
   return text;
 }
 
@@ -68,7 +74,8 @@ void Progress::Update(int done, const std::string& note) {
   if (!on_) return;
   constexpr int kWidth = 30;
   const int filled = total_ > 0 ? std::min(kWidth, done * kWidth / total_) : kWidth;
-  std::fprintf(stderr, "\r\x1b[K%s [%s%s] %d/%d %s", label_.c_str(), std::string(static_cast<size_t>(filled), '#').c_str(),
+  std::fprintf(stderr, "\r\x1b[K%s [%s%s] %d/%d %s", label_.c_str(),
+               std::string(static_cast<size_t>(filled), '#').c_str(),
                std::string(static_cast<size_t>(kWidth - filled), '.').c_str(), done, total_, note.c_str());
   std::fflush(stderr);
   drawn_ = true;

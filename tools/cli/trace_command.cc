@@ -16,7 +16,8 @@
 #include "tools/cli/command.h"
 
 ABSL_FLAG(std::string, target, "host", "trace: the target, host or gfx1100");
-ABSL_FLAG(std::string, choices, "heuristic", "trace: 'heuristic', 'none', or a list as in 'upcast(0,4) local(1,8)'");
+ABSL_FLAG(std::string, choices, "heuristic",
+          "trace: 'heuristic', 'none', or a list as in 'upcast(0,4) local(1,8)'");
 ABSL_FLAG(std::string, stage, "", "trace: print this stage only");
 ABSL_FLAG(bool, list_choices, false, "trace: list the legal next choices instead");
 
@@ -28,8 +29,11 @@ using namespace uop::expr;  // NOLINT
 // What is traced when no file is named: C = A B of 64x64.
 UOpRef ExampleKernel() {
   constexpr int64_t n = 64;
-  const auto at = [](int64_t param, const UOpRef& index) { return uop::IndexOf(uop::Param(dtypes::kFloat32, param), index); };
-  const UOpRef i = uop::Range(n, 0, AxisKind::kGlobal), j = uop::Range(n, 1, AxisKind::kGlobal), k = uop::Range(n, 2, AxisKind::kReduce);
+  const auto at = [](int64_t param, const UOpRef& index) {
+    return uop::IndexOf(uop::Param(dtypes::kFloat32, param), index);
+  };
+  const UOpRef i = uop::Range(n, 0, AxisKind::kGlobal), j = uop::Range(n, 1, AxisKind::kGlobal),
+               k = uop::Range(n, 2, AxisKind::kReduce);
   const UOpRef sum = uop::Reduce(Op::kAdd, uop::Load(at(1, i * n + k)) * uop::Load(at(2, k * n + j)), {k});
   return uop::Sink({uop::Store(at(0, i * n + j), sum, {i, j})}, "matmul");
 }
@@ -37,16 +41,21 @@ UOpRef ExampleKernel() {
 }  // namespace
 
 absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
-  if (arguments.size() > 1) return absl::InvalidArgumentError(absl::StrCat(arguments.size(), " files given, expected at most one"));
+  if (arguments.size() > 1)
+    return absl::InvalidArgumentError(absl::StrCat(arguments.size(), " files given, expected at most one"));
   UOpRef kernel = ExampleKernel();
   if (!arguments.empty()) {
     US_ASSIGN_OR_RETURN(const std::string text, ReadFile(arguments[0]));
     const absl::StatusOr<UOpRef> parsed = uop::Parse(text);
-    if (!parsed.ok()) return absl::Status(parsed.status().code(), absl::StrCat(arguments[0], ": ", std::string(parsed.status().message())));
+    if (!parsed.ok())
+      return absl::Status(parsed.status().code(),
+                          absl::StrCat(arguments[0], ": ", std::string(parsed.status().message())));
     kernel = *parsed;
   }
-  const std::string name = absl::GetFlag(FLAGS_target), how = absl::GetFlag(FLAGS_choices), only = absl::GetFlag(FLAGS_stage);
-  if (name != "host" && name != "gfx1100") return absl::InvalidArgumentError(absl::StrCat("--target=", name, ": expected host or gfx1100"));
+  const std::string name = absl::GetFlag(FLAGS_target), how = absl::GetFlag(FLAGS_choices),
+                    only = absl::GetFlag(FLAGS_stage);
+  if (name != "host" && name != "gfx1100")
+    return absl::InvalidArgumentError(absl::StrCat("--target=", name, ": expected host or gfx1100"));
   const Target target = name == "host" ? HostTarget() : Gfx1100Target();
   ChoiceList given;
   if (how != "heuristic" && how != "none") {
@@ -59,13 +68,17 @@ absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
   const auto show = [&](const std::string& stage, const std::string& text) {
     if (only.empty() || only == stage) std::printf("== %s ==\n%s\n", stage.c_str(), text.c_str());
   };
-  US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target, how == "heuristic" ? nullptr : &given,
-                                                             [&](const std::string& stage, const UOpRef& graph) { show(stage, uop::Print(graph)); }));
+  US_ASSIGN_OR_RETURN(
+      const LinearKernel linear,
+      LowerKernel(kernel, target, how == "heuristic" ? nullptr : &given,
+                  [&](const std::string& stage, const UOpRef& graph) { show(stage, uop::Print(graph)); }));
   US_ASSIGN_OR_RETURN(const CompiledKernel compiled, RenderLlvm(linear, target));
   show("llvm", compiled.text);
-  show("result", absl::StrCat("choices: ", ChoicesText(linear.choices), "\nworkgroups: ", linear.global[0], " x ", linear.global[1], " x ", linear.global[2],
-                              "\nwork-items: ", linear.local[0], " x ", linear.local[1], " x ", linear.local[2], "\nlocal memory: ", linear.local_bytes,
-                              " bytes\ncode: ", compiled.code.size(), " bytes\n"));
+  show("result",
+       absl::StrCat("choices: ", ChoicesText(linear.choices), "\nworkgroups: ", linear.global[0], " x ",
+                    linear.global[1], " x ", linear.global[2], "\nwork-items: ", linear.local[0], " x ",
+                    linear.local[1], " x ", linear.local[2], "\nlocal memory: ", linear.local_bytes,
+                    " bytes\ncode: ", compiled.code.size(), " bytes\n"));
   return 0;
 }
 

@@ -29,7 +29,9 @@ class DeviceVector {
 
   uint64_t va() const { return buffer_.va; }
   // Fills `out`, whose size must not exceed the buffer's.
-  absl::Status Read(std::vector<T>* out) const { return gpu_->CopyOut(out->data(), buffer_.va, out->size() * sizeof(T)); }
+  absl::Status Read(std::vector<T>* out) const {
+    return gpu_->CopyOut(out->data(), buffer_.va, out->size() * sizeof(T));
+  }
 
  private:
   DeviceVector(amd::AmdGpu& gpu, const amd::GpuBuffer& buffer) : gpu_(&gpu), buffer_(buffer) {}

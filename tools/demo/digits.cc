@@ -14,7 +14,8 @@ namespace {
 absl::StatusOr<std::string> ReadGzip(const std::string& path) {
   gzFile file = gzopen(path.c_str(), "rb");
   if (file == nullptr) {
-    return absl::NotFoundError(absl::StrCat(path, ": cannot open; the Debian package python3-sklearn ships it"));
+    return absl::NotFoundError(
+        absl::StrCat(path, ": cannot open; the Debian package python3-sklearn ships it"));
   }
   std::string text;
   char buffer[1 << 16];
@@ -40,7 +41,8 @@ absl::StatusOr<Digits> LoadDigits(const std::string& path) {
       const char separator = column < 64 ? ',' : '\n';
       const double limit = column < 64 ? 16 : 9;
       if (end == p || *end != separator || !(value >= 0 && value <= limit)) {
-        return absl::InvalidArgumentError(absl::StrCat(path, ":", line, ": column ", column + 1, " is not a number of 0 to ", limit));
+        return absl::InvalidArgumentError(
+            absl::StrCat(path, ":", line, ": column ", column + 1, " is not a number of 0 to ", limit));
       }
       if (column < 64) {
         digits.pixels.push_back(static_cast<float>(value / 16));

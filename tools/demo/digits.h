@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The handwritten digits data set (1797 images of 8x8, 10 classes; UCI ML repository, E. Alpaydin and C. Kaynak) as
-// Debian's python3-sklearn package ships it: gzipped text, 64 pixels of 0..16 and the class a line.
+// The handwritten digits data set (1797 images of 8x8, 10 classes; UCI ML repository, E. Alpaydin and C.
+// Kaynak) as Debian's python3-sklearn package ships it: gzipped text, 64 pixels of 0..16 and the class a
+// line.
 
 #include <cstdint>
 #include <string>

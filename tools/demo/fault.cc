@@ -31,8 +31,9 @@ absl::StatusOr<nlohmann::json> RunWildPointer(Rig& rig) {
   US_ASSIGN_OR_RETURN(const auto device_out, DeviceVector<int>::From(gpu, out));
   US_RETURN_IF_ERROR(rig.kernel().NameAllocation(device_out.va(), "out"));
   const auto launch = [&](int bad) -> absl::Status {
-    US_RETURN_IF_ERROR(gpu.Launch(kernel, {{kCount / 64, 1, 1}, {64, 1, 1}},
-                                  {GlobalPointer{device_in.va()}, GlobalPointer{device_out.va()}, Scalar(bad)}));
+    US_RETURN_IF_ERROR(
+        gpu.Launch(kernel, {{kCount / 64, 1, 1}, {64, 1, 1}},
+                   {GlobalPointer{device_in.va()}, GlobalPointer{device_out.va()}, Scalar(bad)}));
     return gpu.Synchronize();
   };
 
@@ -40,13 +41,15 @@ absl::StatusOr<nlohmann::json> RunWildPointer(Rig& rig) {
   if (status.ok()) return absl::InternalError("the wild store was not reported");
   const auto report = rig.kernel().LastFault();
   if (!report.has_value() || !report->has_wave || !report->has_access) {
-    return absl::InternalError(absl::StrCat("no report of a wave's memory fault; the driver said: ", std::string(status.message())));
+    return absl::InternalError(
+        absl::StrCat("no report of a wave's memory fault; the driver said: ", std::string(status.message())));
   }
   US_RETURN_IF_ERROR(gpu.Recover());
   US_RETURN_IF_ERROR(launch(-1));
   US_RETURN_IF_ERROR(device_out.Read(&out));
   uint64_t differences = 0;
-  for (int i = 0; i < kCount; ++i) differences += out[static_cast<size_t>(i)] != 2 * in[static_cast<size_t>(i)];
+  for (int i = 0; i < kCount; ++i)
+    differences += out[static_cast<size_t>(i)] != 2 * in[static_cast<size_t>(i)];
   const uint64_t want_address = device_out.va() + (uint64_t{kBad} + (uint64_t{1} << 38)) * sizeof(int);
   const int lane = report->lane;
   const bool right_place = report->access.address == want_address && report->workgroup[0] == kBad / 64 &&

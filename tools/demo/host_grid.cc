@@ -57,15 +57,17 @@ absl::Status RunGroup(Grid& g, std::vector<Fiber>& fibers) {
     }
     if (done == fibers.size()) return absl::OkStatus();
     if (done != 0) {
-      return absl::FailedPreconditionError(absl::StrCat("group (", g.group_id[0], ",", g.group_id[1], ",", g.group_id[2], "): ",
-                                                        waiting, " work items wait at a barrier that ", done, " never reach"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("group (", g.group_id[0], ",", g.group_id[1], ",", g.group_id[2], "): ", waiting,
+                       " work items wait at a barrier that ", done, " never reach"));
     }
   }
 }
 
 }  // namespace
 
-absl::Status RunOnHost(std::array<uint32_t, 3> groups, std::array<uint32_t, 3> local, const std::function<void()>& work_item) {
+absl::Status RunOnHost(std::array<uint32_t, 3> groups, std::array<uint32_t, 3> local,
+                       const std::function<void()>& work_item) {
   Grid g;
   g.local_size = local;
   g.work_item = &work_item;

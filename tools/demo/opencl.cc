@@ -26,7 +26,8 @@ namespace {
 using amd::GlobalPointer;
 using amd::Scalar;
 
-absl::StatusOr<amd::LoadedKernel> LoadKernel(amd::AmdGpu& gpu, const unsigned char* file, size_t size, const std::string& name) {
+absl::StatusOr<amd::LoadedKernel> LoadKernel(amd::AmdGpu& gpu, const unsigned char* file, size_t size,
+                                             const std::string& name) {
   US_ASSIGN_OR_RETURN(const amd::LoadedCode* code, gpu.Load({file, size}));
   return code->Kernel(name);
 }
@@ -59,23 +60,27 @@ absl::StatusOr<nlohmann::json> TiledMatmul(Rig& rig) {
   for (float& v : a) v = normal(rng);
   for (float& v : b) v = normal(rng);
   const amd::Dim3 groups = {(kN + 15) / 16, (kM + 15) / 16, 1}, local = {16, 16, 1};
-  US_RETURN_IF_ERROR(RunOnHost(groups, local, [&] { tiled_matmul(a.data(), b.data(), want.data(), kM, kN, kK); }));
+  US_RETURN_IF_ERROR(
+      RunOnHost(groups, local, [&] { tiled_matmul(a.data(), b.data(), want.data(), kM, kN, kK); }));
 
   amd::AmdGpu& gpu = rig.gpu();
-  US_ASSIGN_OR_RETURN(const amd::LoadedKernel kernel, LoadKernel(gpu, tiled_matmul_co, tiled_matmul_co_size, "tiled_matmul"));
+  US_ASSIGN_OR_RETURN(const amd::LoadedKernel kernel,
+                      LoadKernel(gpu, tiled_matmul_co, tiled_matmul_co_size, "tiled_matmul"));
   US_ASSIGN_OR_RETURN(const auto device_a, DeviceVector<float>::From(gpu, a));
   US_ASSIGN_OR_RETURN(const auto device_b, DeviceVector<float>::From(gpu, b));
   US_ASSIGN_OR_RETURN(const auto device_c, DeviceVector<float>::From(gpu, got));
   const RigCounters before = rig.counters();
   const auto start = std::chrono::steady_clock::now();
   US_RETURN_IF_ERROR(gpu.Launch(kernel, {groups, local},
-                                {GlobalPointer{device_a.va()}, GlobalPointer{device_b.va()}, GlobalPointer{device_c.va()},
-                                 Scalar(kM), Scalar(kN), Scalar(kK)}));
+                                {GlobalPointer{device_a.va()}, GlobalPointer{device_b.va()},
+                                 GlobalPointer{device_c.va()}, Scalar(kM), Scalar(kN), Scalar(kK)}));
   US_RETURN_IF_ERROR(gpu.Synchronize());
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const RigCounters used = rig.counters() - before;
   US_RETURN_IF_ERROR(device_c.Read(&got));
-  return Row("tiled matmul 100x75x130 (LDS, barriers)", groups, got.size(), CountDifferences(want, got), used, ms);
+  return Row("tiled matmul 100x75x130 (LDS, barriers)", groups, got.size(), CountDifferences(want, got), used,
+             ms);
 }
 
 absl::StatusOr<nlohmann::json> Collatz(Rig& rig) {
@@ -83,10 +88,12 @@ absl::StatusOr<nlohmann::json> Collatz(Rig& rig) {
   std::vector<int> lengths(kCount, -1), histogram(kBins), longest(1);
   std::vector<int> got_lengths = lengths, got_histogram = histogram, got_longest = longest;
   const amd::Dim3 groups = {(kCount + 127) / 128, 1, 1}, local = {128, 1, 1};
-  US_RETURN_IF_ERROR(RunOnHost(groups, local, [&] { collatz(lengths.data(), histogram.data(), longest.data(), kCount); }));
+  US_RETURN_IF_ERROR(
+      RunOnHost(groups, local, [&] { collatz(lengths.data(), histogram.data(), longest.data(), kCount); }));
 
   amd::AmdGpu& gpu = rig.gpu();
-  US_ASSIGN_OR_RETURN(const amd::LoadedKernel kernel, LoadKernel(gpu, collatz_co, collatz_co_size, "collatz"));
+  US_ASSIGN_OR_RETURN(const amd::LoadedKernel kernel,
+                      LoadKernel(gpu, collatz_co, collatz_co_size, "collatz"));
   US_ASSIGN_OR_RETURN(const auto device_lengths, DeviceVector<int>::From(gpu, got_lengths));
   US_ASSIGN_OR_RETURN(const auto device_histogram, DeviceVector<int>::From(gpu, got_histogram));
   US_ASSIGN_OR_RETURN(const auto device_longest, DeviceVector<int>::From(gpu, got_longest));
@@ -96,14 +103,17 @@ absl::StatusOr<nlohmann::json> Collatz(Rig& rig) {
                                 {GlobalPointer{device_lengths.va()}, GlobalPointer{device_histogram.va()},
                                  GlobalPointer{device_longest.va()}, Scalar(kCount)}));
   US_RETURN_IF_ERROR(gpu.Synchronize());
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const RigCounters used = rig.counters() - before;
   US_RETURN_IF_ERROR(device_lengths.Read(&got_lengths));
   US_RETURN_IF_ERROR(device_histogram.Read(&got_histogram));
   US_RETURN_IF_ERROR(device_longest.Read(&got_longest));
-  const uint64_t differences = CountDifferences(lengths, got_lengths) + CountDifferences(histogram, got_histogram) +
+  const uint64_t differences = CountDifferences(lengths, got_lengths) +
+                               CountDifferences(histogram, got_histogram) +
                                CountDifferences(longest, got_longest);
-  return Row("collatz lengths of 5000 (divergence, atomics)", groups, lengths.size() + kBins + 1, differences, used, ms);
+  return Row("collatz lengths of 5000 (divergence, atomics)", groups, lengths.size() + kBins + 1, differences,
+             used, ms);
 }
 
 }  // namespace

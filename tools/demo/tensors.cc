@@ -16,8 +16,8 @@
 namespace understudy::demo {
 namespace {
 
-// Inputs of one program: drawn lazily from a seed (the same bits on every device) and realised before the program is
-// measured, so that the figures are the program's alone.
+// Inputs of one program: drawn lazily from a seed (the same bits on every device) and realised before the
+// program is measured, so that the figures are the program's alone.
 class Inputs {
  public:
   explicit Inputs(std::string device) : device_(std::move(device)) {}
@@ -61,7 +61,8 @@ std::vector<Tensor> Conv2d(Inputs& in) {
 // Forward, backward and an SGD update of a two-layer network: the loss and the four new parameters.
 std::vector<Tensor> TrainingStep(Inputs& in) {
   const Tensor x = in.Random({32, 64}), target = in.Random({32, 10});
-  const std::vector<Tensor> params = {in.Random({64, 32}, 0.125), in.Random({32}), in.Random({32, 10}, 0.25), in.Random({10})};
+  const std::vector<Tensor> params = {in.Random({64, 32}, 0.125), in.Random({32}), in.Random({32, 10}, 0.25),
+                                      in.Random({10})};
   const Tensor hidden = (x.Matmul(params[0]) + params[1]).Relu();
   const Tensor loss = ((hidden.Matmul(params[2]) + params[3]) - target).Square().Mean();
   std::vector<Tensor> outputs = {loss};
@@ -73,9 +74,9 @@ std::vector<Tensor> TrainingStep(Inputs& in) {
 struct TensorProgram {
   const char* name;
   std::vector<Tensor> (*build)(Inputs&);
-  // Largest accepted error, in units in the last place of the output's largest value. 0 where every operation rounds
-  // once and in the same order on each device; more where a device may sum in another order or has its own
-  // transcendental functions (an element near zero is then many of its own ulps away, by cancellation).
+  // Largest accepted error, in units in the last place of the output's largest value. 0 where every operation
+  // rounds once and in the same order on each device; more where a device may sum in another order or has its
+  // own transcendental functions (an element near zero is then many of its own ulps away, by cancellation).
   double allowed;
 };
 
@@ -107,7 +108,9 @@ Error ErrorOf(const std::vector<float>& want, const std::vector<float>& got) {
     e.ulp = std::max(e.ulp, UlpDistance(want[i], got[i]));
     const double distance = std::fabs(static_cast<double>(want[i]) - got[i]);
     // NaN or infinity on one side only is beyond every bound.
-    e.scaled = UlpDistance(want[i], got[i]) == 0 ? e.scaled : std::isfinite(distance) ? std::max(e.scaled, distance / unit) : HUGE_VAL;
+    e.scaled = UlpDistance(want[i], got[i]) == 0 ? e.scaled
+               : std::isfinite(distance)         ? std::max(e.scaled, distance / unit)
+                                                 : HUGE_VAL;
   }
   return e;
 }
@@ -157,7 +160,9 @@ absl::StatusOr<nlohmann::json> RunTensorPrograms(Rig& rig, const ProgressFn& pro
       const auto& got = measured.values;
       Error worst;
       for (size_t i = 0; i < want.size(); ++i) {
-        if (want[i].size() != got[i].size()) return absl::InternalError(absl::StrCat(program.name, ": output ", i, " has another size than on REF"));
+        if (want[i].size() != got[i].size())
+          return absl::InternalError(
+              absl::StrCat(program.name, ": output ", i, " has another size than on REF"));
         worst.Take(ErrorOf(want[i], got[i]));
       }
       rows.push_back({{"name", program.name},

@@ -34,7 +34,8 @@ struct Network {
 };
 
 // Rows `order[first .. first + count)` of the set.
-std::pair<Tensor, Tensor> Rows(const Digits& digits, const std::vector<int64_t>& order, int64_t first, int64_t count) {
+std::pair<Tensor, Tensor> Rows(const Digits& digits, const std::vector<int64_t>& order, int64_t first,
+                               int64_t count) {
   std::vector<float> pixels;
   std::vector<int32_t> labels;
   for (int64_t i = first; i < first + count; ++i) {
@@ -45,8 +46,8 @@ std::pair<Tensor, Tensor> Rows(const Digits& digits, const std::vector<int64_t>&
   return {Tensor::FromData(pixels, {count, kPixels}, kDevice), Tensor::FromData(labels, {count}, kDevice)};
 }
 
-absl::StatusOr<double> Accuracy(Rig& rig, const Network& net, const Digits& digits, const std::vector<int64_t>& order,
-                                int64_t first, int64_t count) {
+absl::StatusOr<double> Accuracy(Rig& rig, const Network& net, const Digits& digits,
+                                const std::vector<int64_t>& order, int64_t first, int64_t count) {
   const auto [x, labels] = Rows(digits, order, first, count);
   Tensor logits = net.Logits(x);
   US_ASSIGN_OR_RETURN(const std::vector<float> values, rig.engine().Data<float>(logits));
@@ -63,7 +64,8 @@ absl::StatusOr<double> Accuracy(Rig& rig, const Network& net, const Digits& digi
 
 absl::StatusOr<nlohmann::json> RunTraining(Rig& rig, int epochs, const ProgressFn& progress) {
   US_ASSIGN_OR_RETURN(const Digits digits, LoadDigits());
-  if (digits.count <= kTrain) return absl::FailedPreconditionError("the digits data set is smaller than the training part");
+  if (digits.count <= kTrain)
+    return absl::FailedPreconditionError("the digits data set is smaller than the training part");
   std::vector<int64_t> order(static_cast<size_t>(digits.count));
   std::iota(order.begin(), order.end(), 0);
   std::mt19937_64 shuffle(5);
@@ -81,21 +83,24 @@ absl::StatusOr<nlohmann::json> RunTraining(Rig& rig, int epochs, const ProgressF
       Tensor loss = net.Logits(x).CrossEntropy(labels);
       const std::vector<Tensor> gradients = Gradients(loss, net.params);
       std::vector<Tensor> updated = {loss};
-      for (size_t i = 0; i < net.params.size(); ++i) updated.push_back(net.params[i] - gradients[i] * kLearningRate);
+      for (size_t i = 0; i < net.params.size(); ++i)
+        updated.push_back(net.params[i] - gradients[i] * kLearningRate);
       std::vector<Tensor*> outputs;
       for (Tensor& t : updated) outputs.push_back(&t);
       US_RETURN_IF_ERROR(rig.engine().Realize(outputs));
       US_ASSIGN_OR_RETURN(const std::vector<float> value, rig.engine().Data<float>(updated[0]));
       for (size_t i = 0; i < net.params.size(); ++i) net.params[i] = updated[i + 1];
       epoch_loss += value[0];
-      progress(epoch * kStepsPerEpoch + step + 1, epochs * kStepsPerEpoch, "loss " + std::to_string(value[0]));
+      progress(epoch * kStepsPerEpoch + step + 1, epochs * kStepsPerEpoch,
+               "loss " + std::to_string(value[0]));
     }
     losses.push_back({{"loss", epoch_loss / kStepsPerEpoch}});
   }
   US_ASSIGN_OR_RETURN(const double train, Accuracy(rig, net, digits, order, 0, kTrain));
   US_ASSIGN_OR_RETURN(const double test, Accuracy(rig, net, digits, order, kTrain, digits.count - kTrain));
   const RigCounters used = rig.counters() - before;
-  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  const double ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return nlohmann::json{{"samples", {{"train", kTrain}, {"test", digits.count - kTrain}}},
                         {"epochs", losses},
                         {"train_accuracy", train},

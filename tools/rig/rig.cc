@@ -28,7 +28,8 @@ absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options) {
 
 RigCounters Rig::counters() {
   const mockgpu::MockStats machine = kernel_->Stats();
-  return {engine_->stats().kernels_launched, machine.pm4_packet_count + machine.sdma_packet_count, machine.wave_instructions};
+  return {engine_->stats().kernels_launched, machine.pm4_packet_count + machine.sdma_packet_count,
+          machine.wave_instructions};
 }
 
 }  // namespace understudy

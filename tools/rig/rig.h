@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One mock machine with a gfx1100, the user-mode driver on it, and an engine over the devices REF, CPU, NULL and AMD.
-// The place where compiler and mock meet: tools, end-to-end tests and benchmarks build it; no library depends on it.
+// One mock machine with a gfx1100, the user-mode driver on it, and an engine over the devices REF, CPU, NULL
+// and AMD. The place where compiler and mock meet: tools, end-to-end tests and benchmarks build it; no
+// library depends on it.
 
 #include <cstdint>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Runs recorded instruction vectors on the emulator and says, vector by vector, whether the results agree. Used by the
-// conformance tests and by the `understudy conform` command. It prints nothing and decides nothing about a
-// disagreement but what exceptions.inc records.
+// Runs recorded instruction vectors on the emulator and says, vector by vector, whether the results agree.
+// Used by the conformance tests and by the `understudy conform` command. It prints nothing and decides
+// nothing about a disagreement but what exceptions.inc records.
 
 #include <cstdint>
 #include <string>

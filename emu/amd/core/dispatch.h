@@ -25,7 +25,7 @@ struct DispatchRegs {
   // Workgroups, or work-items with USE_THREAD_DIMENSIONS; an end bound when `start` is in use.
   uint32_t dim[3] = {1, 1, 1};
   uint32_t start[3] = {0, 0, 0};
-  uint32_t initiator = 0;  // kPartialTgEn, kForceStartAt000, kUseThreadDimensions, kCsW32En
+  uint32_t initiator = 0;     // kPartialTgEn, kForceStartAt000, kUseThreadDimensions, kCsW32En
   uint64_t scratch_base = 0;  // byte address (COMPUTE_DISPATCH_SCRATCH_BASE << 8)
   uint32_t tmpring_size = 0;  // WAVES 11:0, WAVESIZE 26:12 in 256-byte units
 };
@@ -42,7 +42,7 @@ struct WaveFault {
   int wave = 0;   // in its workgroup
   int lane = -1;  // -1: not one lane
   uint64_t exec = 0;
-  MemoryFault memory;  // for kMemory
+  MemoryFault memory;   // for kMemory
   std::string message;  // one sentence with all of the above
 };
 

@@ -19,7 +19,7 @@ namespace understudy::emu::amd {
 
 struct ProgramEntry {
   ExecFn fn = nullptr;
-  uint32_t size = 0;       // bytes
+  uint32_t size = 0;        // bytes
   uint32_t vgpr_limit = 0;  // one past the highest VGPR that the instruction names
   Inst inst;
 };
@@ -43,13 +43,14 @@ class ProgramCache {
   void BeginEpoch() { ++epoch_; }
   void Invalidate() { pages_.clear(); }
 
-  // The page that holds `pc` as waves of `wave_size` see it, checked against memory. Pointers to it live until
-  // Invalidate or the next epoch.
+  // The page that holds `pc` as waves of `wave_size` see it, checked against memory. Pointers to it live
+  // until Invalidate or the next epoch.
   Page* FindPage(uint64_t pc, int wave_size, AddressSpace& memory);
 
   // Decodes the instruction at `pc` (a multiple of 4, in `page`) into the page. When it cannot be executed,
   // returns nullptr and says why in *kind and *message (kMemory: the fetch failed).
-  const ProgramEntry* Fill(Page& page, uint64_t pc, AddressSpace& memory, FaultKind* kind, std::string* message);
+  const ProgramEntry* Fill(Page& page, uint64_t pc, AddressSpace& memory, FaultKind* kind,
+                           std::string* message);
 
   Isa isa() const { return isa_; }
 

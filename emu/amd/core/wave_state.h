@@ -28,21 +28,23 @@ constexpr int kM0 = 125;
 constexpr int kExecLo = 126, kExecHi = 127;
 
 // MODE register fields (RDNA3 ISA, "MODE register").
-constexpr uint32_t kModeRoundF32Shift = 0, kModeRoundF16F64Shift = 2;    // 0 nearest even, 1 up, 2 down, 3 to zero
-constexpr uint32_t kModeDenormF32Shift = 4, kModeDenormF16F64Shift = 6;  // bit 0: keep inputs, bit 1: keep outputs
+constexpr uint32_t kModeRoundF32Shift = 0,
+                   kModeRoundF16F64Shift = 2;  // 0 nearest even, 1 up, 2 down, 3 to zero
+constexpr uint32_t kModeDenormF32Shift = 4,
+                   kModeDenormF16F64Shift = 6;  // bit 0: keep inputs, bit 1: keep outputs
 constexpr uint32_t kModeDx10Clamp = 1u << 8;
 constexpr uint32_t kModeIeee = 1u << 9;
 constexpr uint32_t kModeFp16Ovfl = 1u << 23;
 
 // What the dispatch loop does after an instruction.
 enum class ExecResult : uint8_t {
-  kNext,     // pc advances by the instruction's size
-  kBranch,   // the instruction has set pc
-  kBarrier,  // pc advances; the wave waits for its workgroup
-  kEnd,      // the wave is done
-  kYield,    // pc advances; another wave may run (s_sleep)
+  kNext,       // pc advances by the instruction's size
+  kBranch,     // the instruction has set pc
+  kBarrier,    // pc advances; the wave waits for its workgroup
+  kEnd,        // the wave is done
+  kYield,      // pc advances; another wave may run (s_sleep)
   kFlushCode,  // pc advances; decoded instructions are dropped (s_icache_inv)
-  kFault,    // fault says why; pc stays at the instruction
+  kFault,      // fault says why; pc stays at the instruction
 };
 
 // Filled by the semantics that return kFault.
@@ -54,7 +56,8 @@ struct PendingFault {
 };
 
 struct WaveState {
-  // Indexed by operand encoding: s0-s105, VCC 106/107, TTMP 108-123, NULL 124 (stays 0), M0 125, EXEC 126/127.
+  // Indexed by operand encoding: s0-s105, VCC 106/107, TTMP 108-123, NULL 124 (stays 0), M0 125, EXEC
+  // 126/127.
   alignas(64) uint32_t sgpr[128];
   uint64_t pc;  // of the instruction being executed
   bool scc;
@@ -94,7 +97,8 @@ struct WaveState {
   }
   // A wave mask held in the scalar register (pair) `reg`.
   uint64_t Mask(int reg) const {
-    return wave_size == 64 && reg + 1 < 128 && reg != kNull ? sgpr[reg] | uint64_t{sgpr[reg + 1]} << 32 : sgpr[reg];
+    return wave_size == 64 && reg + 1 < 128 && reg != kNull ? sgpr[reg] | uint64_t{sgpr[reg + 1]} << 32
+                                                            : sgpr[reg];
   }
   uint32_t* Vgpr(int reg) { return vgpr + static_cast<size_t>(reg) * wave_size; }
   const uint32_t* Vgpr(int reg) const { return vgpr + static_cast<size_t>(reg) * wave_size; }

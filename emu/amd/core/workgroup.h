@@ -49,12 +49,12 @@ class Workgroup {
 
   uint32_t slot() const { return slot_; }
   std::vector<Wave>& waves() { return waves_; }
-  uint32_t active_waves = 0;   // of this launch; waves beyond are unused
-  uint32_t running = 0;        // not yet ended
+  uint32_t active_waves = 0;  // of this launch; waves beyond are unused
+  uint32_t running = 0;       // not yet ended
   uint32_t at_barrier = 0;
-  uint32_t current = 0;        // wave whose turn it is
-  uint64_t quantum_left = 0;   // instructions left of that turn
-  uint64_t slice_left = 0;     // instructions left before another workgroup gets a turn
+  uint32_t current = 0;       // wave whose turn it is
+  uint64_t quantum_left = 0;  // instructions left of that turn
+  uint64_t slice_left = 0;    // instructions left before another workgroup gets a turn
 
  private:
   void StartWave(Wave& wave, uint32_t index, const uint32_t id[3], const uint32_t dims[3], uint32_t threads);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Assembly text of decoded instructions, in LLVM MC's syntax (what llvm-objdump prints), for faults, traces and the
-// `understudy disasm` command. Never fails and never decides anything: it prints what the decoder found.
+// Assembly text of decoded instructions, in LLVM MC's syntax (what llvm-objdump prints), for faults, traces
+// and the `understudy disasm` command. Never fails and never decides anything: it prints what the decoder
+// found.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,15 +26,17 @@ std::string Mnemonic(const Inst& inst);
 // One step of a walk over code.
 struct Line {
   size_t offset = 0;
-  size_t size = 0;    // bytes; 4 where nothing decodes
+  size_t size = 0;  // bytes; 4 where nothing decodes
   bool valid = false;
-  std::string text;   // or ".long 0x... // reason"
+  std::string text;  // or ".long 0x... // reason"
 };
 
-// Walks `n` bytes of code from offset 0. What does not decode is one .long with the reason; the walk goes on after it.
+// Walks `n` bytes of code from offset 0. What does not decode is one .long with the reason; the walk goes on
+// after it.
 std::vector<Line> Disassemble(Isa isa, const uint8_t* code, size_t n, const TextOptions& options = {});
 
-// The walk as text, one line an instruction: "0000a8: 7e020280            v_mov_b32_e32 v1, 0". Offsets start at `base`.
+// The walk as text, one line an instruction: "0000a8: 7e020280            v_mov_b32_e32 v1, 0". Offsets start
+// at `base`.
 std::string DisassembleToText(Isa isa, const uint8_t* code, size_t n, uint64_t base = 0,
                               const TextOptions& options = {});
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The vocabulary of AMD machine code as enumerations: generations, encodings, mnemonics and data types, each made
-// from one generated .inc file. Everything in emu/amd uses it; it holds no semantics and no bit layouts.
+// The vocabulary of AMD machine code as enumerations: generations, encodings, mnemonics and data types, each
+// made from one generated .inc file. Everything in emu/amd uses it; it holds no semantics and no bit layouts.
 
 #include <cstdint>
 
@@ -11,8 +11,8 @@ namespace understudy::emu::amd {
 // kRdna3 is gfx1100-gfx1103; kRdna35 is gfx1150 and its kin, which add scalar float arithmetic.
 enum class Isa : uint8_t { kRdna3, kRdna35, kRdna4, kCdna4 };
 
-// One enumerator a mnemonic, spelled as the ISA manual does but without _e32/_e64: V_ADD_F32 is one Opcode whether it
-// came as VOP2, VOP3, with DPP or as a half of a VOPD pair.
+// One enumerator a mnemonic, spelled as the ISA manual does but without _e32/_e64: V_ADD_F32 is one Opcode
+// whether it came as VOP2, VOP3, with DPP or as a half of a VOPD pair.
 enum class Opcode : uint16_t {
 #define AMD_OPCODE(name) name,
 #include "emu/amd/isa/opcodes.inc"

@@ -28,7 +28,9 @@ class CpuProgram : public Program {
     if (!jit) return FromLlvm(jit.takeError(), "creating the JIT");
     program->jit_ = std::move(*jit);
     const llvm::StringRef bytes(reinterpret_cast<const char*>(kernel.code.data()), kernel.code.size());
-    if (llvm::Error e = program->jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(bytes, kernel.name))) return FromLlvm(std::move(e), "loading " + kernel.name);
+    if (llvm::Error e =
+            program->jit_->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(bytes, kernel.name)))
+      return FromLlvm(std::move(e), "loading " + kernel.name);
     auto symbol = program->jit_->lookup(kernel.name);
     if (!symbol) return FromLlvm(symbol.takeError(), "linking " + kernel.name);
     program->function_ = symbol->toPtr<KernelFunction>();
@@ -58,17 +60,24 @@ absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(const UOpRef& kernel
   return CpuProgram::Create(std::move(compiled));
 }
 
-absl::Status CpuDevice::Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars, LaunchInfo* info) {
+absl::Status CpuDevice::Launch(Program& program, absl::Span<const Allocation> buffers,
+                               absl::Span<const int64_t> vars, LaunchInfo* info) {
   auto* cpu = dynamic_cast<CpuProgram*>(&program);
-  if (cpu == nullptr) return absl::InvalidArgumentError(absl::StrCat("CPU: program ", program.name(), " is another device's"));
+  if (cpu == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("CPU: program ", program.name(), " is another device's"));
   const CompiledKernel& k = cpu->kernel();
   const size_t needed = k.params.empty() ? 0 : static_cast<size_t>(k.params.back().position) + 1;
-  if (buffers.size() < needed) return absl::InvalidArgumentError(absl::StrCat("kernel ", k.name, ": ", buffers.size(), " buffers, expected ", needed));
-  if (vars.size() != k.vars.size()) return absl::InvalidArgumentError(absl::StrCat("kernel ", k.name, ": ", vars.size(), " variables, expected ", k.vars.size()));
+  if (buffers.size() < needed)
+    return absl::InvalidArgumentError(
+        absl::StrCat("kernel ", k.name, ": ", buffers.size(), " buffers, expected ", needed));
+  if (vars.size() != k.vars.size())
+    return absl::InvalidArgumentError(
+        absl::StrCat("kernel ", k.name, ": ", vars.size(), " variables, expected ", k.vars.size()));
   for (size_t i = 0; i < vars.size(); ++i) {
     const VarArg& v = k.vars[i];
     if (vars[i] < v.min || vars[i] > v.max) {
-      return absl::OutOfRangeError(absl::StrCat("kernel ", k.name, ": variable ", v.name, " = ", vars[i], ", expected [", v.min, ", ", v.max, "]"));
+      return absl::OutOfRangeError(absl::StrCat("kernel ", k.name, ": variable ", v.name, " = ", vars[i],
+                                                ", expected [", v.min, ", ", v.max, "]"));
     }
   }
   std::vector<void*> pointers;
@@ -79,7 +88,9 @@ absl::Status CpuDevice::Launch(Program& program, absl::Span<const Allocation> bu
   const auto start = std::chrono::steady_clock::now();
   cpu->function()(pointers.data(), vars.data());
   if (info != nullptr) {
-    const auto ns = [](auto d) { return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count()); };
+    const auto ns = [](auto d) {
+      return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
+    };
     *info = {};
     info->device_ns = ns(std::chrono::steady_clock::now() - start);
     info->begin_ns = ns(start.time_since_epoch());

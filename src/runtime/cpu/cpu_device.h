@@ -16,8 +16,8 @@ class CpuDevice : public HostDevice {
   const std::string& name() const override { return name_; }
   const Target& target() const override { return target_; }
   absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) override;
-  // InvalidArgument when buffers or variables are missing or a variable is outside its limits. Accesses are not
-  // checked: the kernel must be right.
+  // InvalidArgument when buffers or variables are missing or a variable is outside its limits. Accesses are
+  // not checked: the kernel must be right.
   using Device::Launch;
   absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
                       LaunchInfo* info) override;

@@ -21,10 +21,12 @@ HostDevice::~HostDevice() {
 }
 
 absl::StatusOr<Allocation> HostDevice::Allocate(size_t bytes) {
-  if (bytes > SIZE_MAX - kAlignment) return absl::ResourceExhaustedError(absl::StrCat(name(), ": ", bytes, " bytes do not fit in memory"));
+  if (bytes > SIZE_MAX - kAlignment)
+    return absl::ResourceExhaustedError(absl::StrCat(name(), ": ", bytes, " bytes do not fit in memory"));
   const size_t rounded = AlignUp(std::max<size_t>(bytes, 1), kAlignment);
   void* p = std::aligned_alloc(kAlignment, rounded);
-  if (p == nullptr) return absl::ResourceExhaustedError(absl::StrCat(name(), ": cannot allocate ", bytes, " bytes"));
+  if (p == nullptr)
+    return absl::ResourceExhaustedError(absl::StrCat(name(), ": cannot allocate ", bytes, " bytes"));
   const auto address = reinterpret_cast<uint64_t>(p);
   std::lock_guard lock(mutex_);
   live_[address] = std::max<size_t>(bytes, 1);
@@ -35,7 +37,8 @@ absl::Status HostDevice::Free(const Allocation& allocation) {
   std::lock_guard lock(mutex_);
   const auto it = live_.find(allocation.base);
   if (it == live_.end() || allocation.address != allocation.base) {
-    return absl::InvalidArgumentError(absl::StrCat(name(), ": 0x", absl::Hex(allocation.address), " is not an allocation"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name(), ": 0x", absl::Hex(allocation.address), " is not an allocation"));
   }
   std::free(Pointer(it->first));
   live_.erase(it);

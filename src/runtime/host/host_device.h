@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The half of a device that REF and CPU share: memory is this process's own, copies are memcpy, and a launch has
-// run when it returns. Knows nothing of kernels.
+// The half of a device that REF and CPU share: memory is this process's own, copies are memcpy, and a launch
+// has run when it returns. Knows nothing of kernels.
 
 #include <mutex>
 #include <unordered_map>

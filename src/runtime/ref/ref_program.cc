@@ -44,16 +44,19 @@ double CanonicalF32(double v) { return std::isnan(v) ? std::numeric_limits<doubl
 
 }  // namespace
 
-// Places every node in the innermost loop that it depends on. A node that several loops need (a value that varies
-// with a range that two reductions run over) is compiled once in each.
+// Places every node in the innermost loop that it depends on. A node that several loops need (a value that
+// varies with a range that two reductions run over) is compiled once in each.
 class RefCompiler {
  public:
   explicit RefCompiler(RefProgram* program) : p_(*program) {}
 
   absl::Status Compile(const UOpRef& kernel) {
-    if (kernel->op() != Op::kSink) return absl::InvalidArgumentError(absl::StrCat("kernel is a ", OpName(kernel->op()), ", expected SINK"));
+    if (kernel->op() != Op::kSink)
+      return absl::InvalidArgumentError(
+          absl::StrCat("kernel is a ", OpName(kernel->op()), ", expected SINK"));
     for (const UOp* n : uop::Toposort(kernel)) US_RETURN_IF_ERROR(Declare(n));
-    std::sort(p_.vars_.begin(), p_.vars_.end(), [](const auto& a, const auto& b) { return a.arg.name < b.arg.name; });
+    std::sort(p_.vars_.begin(), p_.vars_.end(),
+              [](const auto& a, const auto& b) { return a.arg.name < b.arg.name; });
     for (size_t i = 1; i < p_.vars_.size(); ++i) {
       if (p_.vars_[i].arg.name == p_.vars_[i - 1].arg.name) {
         return absl::InvalidArgumentError(absl::StrCat("two VARs named ", p_.vars_[i].arg.name));
@@ -93,7 +96,9 @@ class RefCompiler {
   absl::Status Declare(const UOp* n) {
     std::set<int64_t> free;
     for (const UOpRef& s : n->src()) free.insert(ranges_[s.get()].begin(), ranges_[s.get()].end());
-    if (n->dtype().lanes != 1) return absl::UnimplementedError(absl::StrCat(OpName(n->op()), " of ", n->dtype().Name(), ": REF evaluates scalars"));
+    if (n->dtype().lanes != 1)
+      return absl::UnimplementedError(
+          absl::StrCat(OpName(n->op()), " of ", n->dtype().Name(), ": REF evaluates scalars"));
     switch (n->op()) {
       case Op::kConst:
         fixed_[n] = Constant(n->dtype(), n->value());
@@ -105,31 +110,41 @@ class RefCompiler {
       case Op::kRange: {
         const int64_t id = n->arg_as<RangeArg>().id;
         const auto [it, fresh] = range_ids_.emplace(id, n);
-        if (!fresh && it->second != n) return absl::InvalidArgumentError(absl::StrCat("two RANGEs with id ", id));
+        if (!fresh && it->second != n)
+          return absl::InvalidArgumentError(absl::StrCat("two RANGEs with id ", id));
         free.insert(id);
         break;
       }
       case Op::kReduce:
         for (size_t i = 1; i < n->num_src(); ++i) {
-          if (n->src(i)->op() != Op::kRange) return absl::InvalidArgumentError(absl::StrCat("REDUCE over ", OpName(n->src(i)->op()), ", expected RANGE"));
+          if (n->src(i)->op() != Op::kRange)
+            return absl::InvalidArgumentError(
+                absl::StrCat("REDUCE over ", OpName(n->src(i)->op()), ", expected RANGE"));
           free.erase(n->src(i)->arg_as<RangeArg>().id);
         }
         break;
       case Op::kParam:
-        if (!std::holds_alternative<int64_t>(n->arg())) return absl::InvalidArgumentError("PARAM with a shape in a kernel");
+        if (!std::holds_alternative<int64_t>(n->arg()))
+          return absl::InvalidArgumentError("PARAM with a shape in a kernel");
         p_.num_params_ = std::max(p_.num_params_, static_cast<int>(n->arg_as<int64_t>()) + 1);
         break;
       case Op::kIndex:
-        if (n->src(0)->op() != Op::kParam) return absl::UnimplementedError(absl::StrCat("INDEX of ", OpName(n->src(0)->op()), ": REF reads PARAMs only"));
+        if (n->src(0)->op() != Op::kParam)
+          return absl::UnimplementedError(
+              absl::StrCat("INDEX of ", OpName(n->src(0)->op()), ": REF reads PARAMs only"));
         break;
       case Op::kLoad:
       case Op::kStore:
-        if (n->src(0)->op() != Op::kIndex) return absl::InvalidArgumentError(absl::StrCat(OpName(n->op()), " at ", OpName(n->src(0)->op()), ", expected INDEX"));
+        if (n->src(0)->op() != Op::kIndex)
+          return absl::InvalidArgumentError(
+              absl::StrCat(OpName(n->op()), " at ", OpName(n->src(0)->op()), ", expected INDEX"));
         break;
       case Op::kSink:
         break;
       default:
-        if (!IsAlu(n->op())) return absl::UnimplementedError(absl::StrCat(OpName(n->op()), " in a kernel graph: REF does not evaluate it"));
+        if (!IsAlu(n->op()))
+          return absl::UnimplementedError(
+              absl::StrCat(OpName(n->op()), " in a kernel graph: REF does not evaluate it"));
     }
     ranges_[n] = std::move(free);
     return absl::OkStatus();
@@ -145,7 +160,8 @@ class RefCompiler {
       }
     }
     if (found < ranges_.at(n).size()) {
-      return absl::InvalidArgumentError(absl::StrCat(OpName(n->op()), " uses a RANGE that no STORE or REDUCE around it runs over"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(OpName(n->op()), " uses a RANGE that no STORE or REDUCE around it runs over"));
     }
     return level;
   }
@@ -221,7 +237,8 @@ class RefCompiler {
   absl::StatusOr<int> CompileReduce(const UOpRef& node, size_t level) {
     const Op op = node->arg_as<Op>();
     // Loops deeper than `level` are not around this reduction: put them aside.
-    std::vector<Level> aside(std::make_move_iterator(levels_.begin() + level + 1), std::make_move_iterator(levels_.end()));
+    std::vector<Level> aside(std::make_move_iterator(levels_.begin() + level + 1),
+                             std::make_move_iterator(levels_.end()));
     levels_.resize(level + 1);
     const int acc = NewRegister();
     Instruction init;
@@ -249,9 +266,12 @@ class RefCompiler {
   }
 
   absl::Status CompileStore(const UOpRef& store) {
-    if (store->op() != Op::kStore) return absl::InvalidArgumentError(absl::StrCat("SINK of ", OpName(store->op()), ", expected STORE"));
+    if (store->op() != Op::kStore)
+      return absl::InvalidArgumentError(absl::StrCat("SINK of ", OpName(store->op()), ", expected STORE"));
     for (size_t i = 2; i < store->num_src(); ++i) {
-      if (store->src(i)->op() != Op::kRange) return absl::InvalidArgumentError(absl::StrCat("STORE over ", OpName(store->src(i)->op()), ", expected RANGE"));
+      if (store->src(i)->op() != Op::kRange)
+        return absl::InvalidArgumentError(
+            absl::StrCat("STORE over ", OpName(store->src(i)->op()), ", expected RANGE"));
       US_RETURN_IF_ERROR(Open(store->src(i)));
     }
     const UOpRef& index = store->src(0);
@@ -286,22 +306,27 @@ absl::StatusOr<std::unique_ptr<Program>> RefProgram::Create(const UOpRef& kernel
   if (const auto* arg = std::get_if<KernelArg>(&kernel->arg())) program->name_ = arg->name;
   program->blocks_.emplace_back();
   const absl::Status status = RefCompiler(program.get()).Compile(kernel);
-  if (!status.ok()) return absl::Status(status.code(), absl::StrCat("kernel ", program->name_, ": ", std::string(status.message())));
+  if (!status.ok())
+    return absl::Status(status.code(),
+                        absl::StrCat("kernel ", program->name_, ": ", std::string(status.message())));
   return std::unique_ptr<Program>(std::move(program));
 }
 
 absl::Status RefProgram::Run(absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars) {
   if (static_cast<int>(buffers.size()) < num_params_) {
-    return absl::InvalidArgumentError(absl::StrCat("kernel ", name_, ": ", buffers.size(), " buffers, expected ", num_params_));
+    return absl::InvalidArgumentError(
+        absl::StrCat("kernel ", name_, ": ", buffers.size(), " buffers, expected ", num_params_));
   }
   if (vars.size() != vars_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("kernel ", name_, ": ", vars.size(), " variables, expected ", vars_.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("kernel ", name_, ": ", vars.size(), " variables, expected ", vars_.size()));
   }
   Frame frame{initial_, buffers};
   for (size_t i = 0; i < vars_.size(); ++i) {
     const VarArg& v = vars_[i].arg;
     if (vars[i] < v.min || vars[i] > v.max) {
-      return absl::OutOfRangeError(absl::StrCat("kernel ", name_, ": variable ", v.name, " = ", vars[i], ", expected [", v.min, ", ", v.max, "]"));
+      return absl::OutOfRangeError(absl::StrCat("kernel ", name_, ": variable ", v.name, " = ", vars[i],
+                                                ", expected [", v.min, ", ", v.max, "]"));
     }
     frame.registers[vars_[i].reg].i = vars[i];
   }
@@ -322,10 +347,12 @@ absl::Status RefProgram::RunBlock(const Block& block, Frame& frame) const {
           r[in.dst].d = CanonicalF32(static_cast<float>(r[in.src[0]].d) * static_cast<float>(r[in.src[1]].d));
           break;
         case Code::kAddIndex:
-          r[in.dst].i = static_cast<int64_t>(static_cast<uint64_t>(r[in.src[0]].i) + static_cast<uint64_t>(r[in.src[1]].i));
+          r[in.dst].i = static_cast<int64_t>(static_cast<uint64_t>(r[in.src[0]].i) +
+                                             static_cast<uint64_t>(r[in.src[1]].i));
           break;
         case Code::kMulIndex:
-          r[in.dst].i = static_cast<int64_t>(static_cast<uint64_t>(r[in.src[0]].i) * static_cast<uint64_t>(r[in.src[1]].i));
+          r[in.dst].i = static_cast<int64_t>(static_cast<uint64_t>(r[in.src[0]].i) *
+                                             static_cast<uint64_t>(r[in.src[1]].i));
           break;
         case Code::kCopy:
           r[in.dst] = r[in.src[0]];
@@ -393,15 +420,18 @@ absl::Status RefProgram::Step(const Instruction& in, Frame& frame) const {
   return absl::OkStatus();
 }
 
-absl::Status RefProgram::OutOfRange(const Instruction& in, int64_t index, int64_t size, const Frame& frame) const {
+absl::Status RefProgram::OutOfRange(const Instruction& in, int64_t index, int64_t size,
+                                    const Frame& frame) const {
   std::string where;
   for (const Block& b : blocks_) {
     if (b.range != nullptr) {
-      absl::StrAppend(&where, where.empty() ? "" : ", ", "r", b.range->arg_as<RangeArg>().id, "=", frame.registers[b.counter].i);
+      absl::StrAppend(&where, where.empty() ? "" : ", ", "r", b.range->arg_as<RangeArg>().id, "=",
+                      frame.registers[b.counter].i);
     }
   }
-  return absl::OutOfRangeError(absl::StrCat("kernel ", name_, ": ", OpName(in.node->op()), " of buffer ", in.param, " (", in.dtype.Name(),
-                                            ") at index ", index, ", size ", size, "; ", where));
+  return absl::OutOfRangeError(absl::StrCat("kernel ", name_, ": ", OpName(in.node->op()), " of buffer ",
+                                            in.param, " (", in.dtype.Name(), ") at index ", index, ", size ",
+                                            size, "; ", where));
 }
 
 }  // namespace understudy

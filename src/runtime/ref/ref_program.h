@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A kernel graph flattened once into blocks of instructions on numbered registers, one block a loop, so that the
-// interpreter's inner loop looks nothing up. Used by RefDevice only.
+// A kernel graph flattened once into blocks of instructions on numbered registers, one block a loop, so that
+// the interpreter's inner loop looks nothing up. Used by RefDevice only.
 
 #include <cstdint>
 #include <memory>
@@ -31,18 +31,25 @@ class RefProgram : public Program {
     double d;
   };
   enum class Code : uint8_t {
-    kAddF32, kMulF32, kAddIndex, kMulIndex,  // what inner loops are made of, without boxing the operands
-    kAlu, kLoad, kStore, kCopy, kLoop,
+    kAddF32,
+    kMulF32,
+    kAddIndex,
+    kMulIndex,  // what inner loops are made of, without boxing the operands
+    kAlu,
+    kLoad,
+    kStore,
+    kCopy,
+    kLoop,
   };
   struct Instruction {
     Code code = Code::kAlu;
     uint8_t num_src = 0;
-    DType dtype;               // of the result; of the element for kLoad and kStore
-    UOpRef node;               // kAlu: what EvalNode reads; else for messages
-    int dst = -1;              // register
+    DType dtype;                // of the result; of the element for kLoad and kStore
+    UOpRef node;                // kAlu: what EvalNode reads; else for messages
+    int dst = -1;               // register
     int src[3] = {-1, -1, -1};  // registers; kLoad: index, valid; kStore: index, value, valid (-1: none)
-    int param = -1;            // kLoad, kStore
-    int block = -1;            // kLoop
+    int param = -1;             // kLoad, kStore
+    int block = -1;             // kLoop
   };
   struct Block {
     UOpRef range;

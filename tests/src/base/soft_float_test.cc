@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Soft-float against the host's IEEE unit (all four rounding modes for f32 and f64, f16 through exact doubles) and
-// every format's conversions exhaustively or against exact neighbours.
+// Soft-float against the host's IEEE unit (all four rounding modes for f32 and f64, f16 through exact
+// doubles) and every format's conversions exhaustively or against exact neighbours.
 #include "src/base/soft_float.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,8 @@ template <class F, class U>
 void CheckAgainstHost(const FloatFormat& format, int count) {
   std::mt19937_64 rng(7);
   for (int i = 0; i < count; ++i) {
-    const U a = DrawBits<U>(rng, format.man_bits, format.exp_bits), b = DrawBits<U>(rng, format.man_bits, format.exp_bits),
+    const U a = DrawBits<U>(rng, format.man_bits, format.exp_bits),
+            b = DrawBits<U>(rng, format.man_bits, format.exp_bits),
             c = DrawBits<U>(rng, format.man_bits, format.exp_bits);
     const volatile F x = std::bit_cast<F>(a), y = std::bit_cast<F>(b), z = std::bit_cast<F>(c);
     for (Rounding mode : kModes) {
@@ -91,25 +92,33 @@ void CheckAgainstHost(const FloatFormat& format, int count) {
         r = std::fma(x, y, z), host[5] = r;
       }
       const SoftContext ctx{mode};
-      const uint64_t soft[6] = {SoftAdd(format, a, b, ctx), SoftSub(format, a, b, ctx), SoftMul(format, a, b, ctx),
-                                SoftDiv(format, a, b, ctx), SoftSqrt(format, a, ctx),   SoftFma(format, a, b, c, ctx)};
+      const uint64_t soft[6] = {SoftAdd(format, a, b, ctx), SoftSub(format, a, b, ctx),
+                                SoftMul(format, a, b, ctx), SoftDiv(format, a, b, ctx),
+                                SoftSqrt(format, a, ctx),   SoftFma(format, a, b, c, ctx)};
       for (int k = 0; k < 6; ++k) {
         const bool same = std::isnan(host[k]) ? format.IsNan(soft[k]) : std::bit_cast<U>(host[k]) == soft[k];
-        ASSERT_TRUE(same) << "op " << k << " mode " << static_cast<int>(mode) << std::hex << " a=" << +a << " b=" << +b
-                          << " c=" << +c << " soft=" << soft[k] << " host=" << +std::bit_cast<U>(host[k]);
+        ASSERT_TRUE(same) << "op " << k << " mode " << static_cast<int>(mode) << std::hex << " a=" << +a
+                          << " b=" << +b << " c=" << +c << " soft=" << soft[k]
+                          << " host=" << +std::bit_cast<U>(host[k]);
       }
     }
   }
 }
 
-TEST(SoftFloat, F32EqualsHostInEveryRoundingMode) { CheckAgainstHost<float, uint32_t>(formats::kF32, 400000); }
-TEST(SoftFloat, F64EqualsHostInEveryRoundingMode) { CheckAgainstHost<double, uint64_t>(formats::kF64, 400000); }
+TEST(SoftFloat, F32EqualsHostInEveryRoundingMode) {
+  CheckAgainstHost<float, uint32_t>(formats::kF32, 400000);
+}
+TEST(SoftFloat, F64EqualsHostInEveryRoundingMode) {
+  CheckAgainstHost<double, uint64_t>(formats::kF64, 400000);
+}
 
 TEST(SoftFloat, ConversionF64ToF32EqualsHost) {
   std::mt19937_64 rng(11);
   for (int i = 0; i < 500000; ++i) {
     uint64_t a = DrawBits<uint64_t>(rng, 52, 11);
-    if (i % 2) a = std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(DrawBits<uint32_t>(rng, 23, 8)))) ^ (rng() & 3) << 28;
+    if (i % 2)
+      a = std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(DrawBits<uint32_t>(rng, 23, 8)))) ^
+          (rng() & 3) << 28;
     for (Rounding mode : kModes) {
       volatile double d = std::bit_cast<double>(a);
       volatile float host;
@@ -137,8 +146,11 @@ TEST(SoftFloat, IntegerConversionsEqualHost) {
         f32 = static_cast<float>(s), f32u = static_cast<float>(u), f64 = static_cast<double>(s);
       }
       ASSERT_EQ(SoftFromInt(formats::kF32, v, {mode}), std::bit_cast<uint32_t>(static_cast<float>(f32))) << v;
-      ASSERT_EQ(SoftFromUint(formats::kF32, static_cast<uint64_t>(v), {mode}), std::bit_cast<uint32_t>(static_cast<float>(f32u))) << v;
-      ASSERT_EQ(SoftFromInt(formats::kF64, v, {mode}), std::bit_cast<uint64_t>(static_cast<double>(f64))) << v;
+      ASSERT_EQ(SoftFromUint(formats::kF32, static_cast<uint64_t>(v), {mode}),
+                std::bit_cast<uint32_t>(static_cast<float>(f32u)))
+          << v;
+      ASSERT_EQ(SoftFromInt(formats::kF64, v, {mode}), std::bit_cast<uint64_t>(static_cast<double>(f64)))
+          << v;
       const double d = std::bit_cast<double>(DrawBits<uint64_t>(rng, 52, 11));
       double integral;
       {
@@ -167,16 +179,20 @@ TEST(SoftFloat, IntegerConversionsEqualHost) {
 TEST(SoftFloat, DenormalModesFlushInputsAndResults) {
   const uint64_t denorm = 0x80400000, half = 0x3f000000;  // -0.5 * 2^-126
   EXPECT_EQ(SoftMul(formats::kF32, denorm, half), 0x80200000u);
-  EXPECT_EQ(SoftMul(formats::kF32, denorm, half, {Rounding::kNearestEven, DenormMode::kFlushIn}), 0x80000000u);
+  EXPECT_EQ(SoftMul(formats::kF32, denorm, half, {Rounding::kNearestEven, DenormMode::kFlushIn}),
+            0x80000000u);
   EXPECT_EQ(SoftMul(formats::kF32, 0x00800000, half, {Rounding::kNearestEven, DenormMode::kFlushOut}), 0u);
-  EXPECT_EQ(SoftMul(formats::kF32, 0x00800000, half, {Rounding::kNearestEven, DenormMode::kFlushIn}), 0x00400000u);
-  EXPECT_EQ(SoftAdd(formats::kF32, denorm, 0x3f800000, {Rounding::kDown, DenormMode::kFlushBoth}), 0x3f800000u);
+  EXPECT_EQ(SoftMul(formats::kF32, 0x00800000, half, {Rounding::kNearestEven, DenormMode::kFlushIn}),
+            0x00400000u);
+  EXPECT_EQ(SoftAdd(formats::kF32, denorm, 0x3f800000, {Rounding::kDown, DenormMode::kFlushBoth}),
+            0x3f800000u);
 }
 
-// Every pattern of every narrow format: decode, encode and compare; and every midpoint of neighbours, with one
-// double ulp to each side, must round to the nearer neighbour (ties to the even pattern).
+// Every pattern of every narrow format: decode, encode and compare; and every midpoint of neighbours, with
+// one double ulp to each side, must round to the nearer neighbour (ties to the even pattern).
 TEST(FloatFormat, NarrowFormatsRoundEveryMidpointRightly) {
-  for (const char* name : {"f16", "bf16", "fp8_e4m3", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp6_e2m3", "fp6_e3m2", "fp4_e2m1"}) {
+  for (const char* name : {"f16", "bf16", "fp8_e4m3", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp6_e2m3",
+                           "fp6_e3m2", "fp4_e2m1"}) {
     const FloatFormat& f = *FindFloatFormat(name);
     for (uint64_t bits = 0; bits <= f.max_bits(); ++bits) {
       for (uint64_t sign : {uint64_t{0}, f.sign_mask()}) {
@@ -186,12 +202,14 @@ TEST(FloatFormat, NarrowFormatsRoundEveryMidpointRightly) {
         if (bits == f.max_bits()) continue;
         const double next = DecodeFloat(f, (bits + 1) | sign), mid = (v + next) / 2;
         const uint64_t even = (bits & 1 ? bits + 1 : bits) | sign;
-        ASSERT_EQ(EncodeFloat(f, mid), even == f.sign_mask() && !f.has_neg_zero ? 0 : even) << name << " " << mid;
+        ASSERT_EQ(EncodeFloat(f, mid), even == f.sign_mask() && !f.has_neg_zero ? 0 : even)
+            << name << " " << mid;
         const uint64_t low = bits == 0 && sign && !f.has_neg_zero ? 0 : bits | sign;
         ASSERT_EQ(EncodeFloat(f, std::nextafter(mid, v)), low) << name << " " << mid;
         ASSERT_EQ(EncodeFloat(f, std::nextafter(mid, next)), (bits + 1) | sign) << name << " " << mid;
         ASSERT_EQ(EncodeFloat(f, mid, Rounding::kToZero), low) << name << " " << mid;
-        ASSERT_EQ(EncodeFloat(f, mid, sign ? Rounding::kDown : Rounding::kUp), (bits + 1) | sign) << name << " " << mid;
+        ASSERT_EQ(EncodeFloat(f, mid, sign ? Rounding::kDown : Rounding::kUp), (bits + 1) | sign)
+            << name << " " << mid;
       }
     }
   }
@@ -223,8 +241,10 @@ TEST(FloatFormat, LimitsFollowTheSpecifications) {
 TEST(Half, FastConversionsEqualTheGeneralOnes) {
   for (uint32_t h = 0; h < 0x10000; ++h) {
     const auto b = static_cast<uint16_t>(h);
-    ASSERT_EQ(std::bit_cast<uint32_t>(HalfToFloat(b)), SoftConvert(formats::kF16, formats::kF32, h)) << std::hex << h;
-    ASSERT_EQ(std::bit_cast<uint32_t>(BFloat16ToFloat(b)), SoftConvert(formats::kBf16, formats::kF32, h)) << std::hex << h;
+    ASSERT_EQ(std::bit_cast<uint32_t>(HalfToFloat(b)), SoftConvert(formats::kF16, formats::kF32, h))
+        << std::hex << h;
+    ASSERT_EQ(std::bit_cast<uint32_t>(BFloat16ToFloat(b)), SoftConvert(formats::kBf16, formats::kF32, h))
+        << std::hex << h;
   }
   for (uint64_t u = 0; u < uint64_t{1} << 32; u += 251) {
     const float f = std::bit_cast<float>(static_cast<uint32_t>(u));

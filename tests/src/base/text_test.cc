@@ -18,7 +18,8 @@ TEST(Hex, RoundTripAndErrors) {
   ASSERT_TRUE(bytes.ok());
   EXPECT_EQ(BytesToHex(*bytes), "00ff1ab0");
   EXPECT_EQ(HexToBytes("0").status().message(), "hex text has 1 digits, expected an even number");
-  EXPECT_EQ(HexToBytes("0g").status().message(), "hex text has character code 103 at offset 1, expected 0-9 a-f");
+  EXPECT_EQ(HexToBytes("0g").status().message(),
+            "hex text has character code 103 at offset 1, expected 0-9 a-f");
 }
 
 TEST(JsonLines, NamesFileAndLineOfABadRow) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same random kernels on the emulated gfx1100 (driver, queue, code object, waves) as on REF and CPU, with random
-// choices: workgroups, vectors, unrolling, and reductions through local memory where their order cannot matter.
+// The same random kernels on the emulated gfx1100 (driver, queue, code object, waves) as on REF and CPU, with
+// random choices: workgroups, vectors, unrolling, and reductions through local memory where their order
+// cannot matter.
+#include <gtest/gtest.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-
-#include <gtest/gtest.h>
 
 #include "mockgpu/amd/mock_kernel.h"
 #include "src/codegen/codegen.h"
@@ -41,9 +42,12 @@ class AmdRandom : public ::testing::Test {
     const auto expected = RunKernel(oracle, k, &none);
     ASSERT_TRUE(expected.ok()) << "seed " << seed << " " << oracle.name() << ": " << expected.status();
     const auto got = RunKernel(*amd_, k, &choices);
-    ASSERT_TRUE(got.ok()) << "seed " << seed << " choices " << ChoicesText(choices) << ": " << got.status() << "\n" << uop::Print(k.kernel);
+    ASSERT_TRUE(got.ok()) << "seed " << seed << " choices " << ChoicesText(choices) << ": " << got.status()
+                          << "\n"
+                          << uop::Print(k.kernel);
     const std::string difference = Difference(k.dtypes[0], *expected, *got);
-    ASSERT_EQ(difference, "") << "seed " << seed << " choices " << ChoicesText(choices) << "\n" << uop::Print(k.kernel);
+    ASSERT_EQ(difference, "") << "seed " << seed << " choices " << ChoicesText(choices) << "\n"
+                              << uop::Print(k.kernel);
   }
 
   std::unique_ptr<mockgpu::MockKernel> machine_;

@@ -14,10 +14,12 @@ namespace {
 
 using namespace uop::expr;  // NOLINT
 
-constexpr DType kTypes[] = {dtypes::kBool,       dtypes::kInt8,        dtypes::kUInt8,           dtypes::kInt16,           dtypes::kUInt16,
-                            dtypes::kInt32,      dtypes::kUInt32,      dtypes::kInt64,           dtypes::kUInt64,          dtypes::kFloat16,
-                            dtypes::kBFloat16,   dtypes::kFloat32,     dtypes::kFloat32,         dtypes::kFloat32,         dtypes::kFloat64,
-                            dtypes::kFloat8E4M3, dtypes::kFloat8E5M2,  dtypes::kFloat8E4M3Fnuz,  dtypes::kFloat8E5M2Fnuz};
+constexpr DType kTypes[] = {
+    dtypes::kBool,       dtypes::kInt8,           dtypes::kUInt8,         dtypes::kInt16,
+    dtypes::kUInt16,     dtypes::kInt32,          dtypes::kUInt32,        dtypes::kInt64,
+    dtypes::kUInt64,     dtypes::kFloat16,        dtypes::kBFloat16,      dtypes::kFloat32,
+    dtypes::kFloat32,    dtypes::kFloat32,        dtypes::kFloat64,       dtypes::kFloat8E4M3,
+    dtypes::kFloat8E5M2, dtypes::kFloat8E4M3Fnuz, dtypes::kFloat8E5M2Fnuz};
 
 class Generator {
  public:
@@ -43,8 +45,11 @@ class Generator {
       size *= End(r);
     }
     out_.bytes[0].assign(size * type.SizeBytes(), 0xa5);
-    const UOpRef valid = Chance(8) ? uop::CmpLt(outputs[0], uop::IndexConst(Pick(1, static_cast<int>(End(outputs[0]))))) : nullptr;
-    out_.kernel = uop::Sink({uop::Store(uop::IndexOf(uop::Param(type, 0), index, valid), value, outputs)}, "random");
+    const UOpRef valid =
+        Chance(8) ? uop::CmpLt(outputs[0], uop::IndexConst(Pick(1, static_cast<int>(End(outputs[0])))))
+                  : nullptr;
+    out_.kernel =
+        uop::Sink({uop::Store(uop::IndexOf(uop::Param(type, 0), index, valid), value, outputs)}, "random");
     return std::move(out_);
   }
 
@@ -58,8 +63,8 @@ class Generator {
   }
   DType AnyType() { return kTypes[Pick(0, std::size(kTypes) - 1)]; }
 
-  // Where a fresh buffer is read: some of the ranges, row-major in random order, perhaps flipped, merged and split
-  // again, shifted behind a guard.
+  // Where a fresh buffer is read: some of the ranges, row-major in random order, perhaps flipped, merged and
+  // split again, shifted behind a guard.
   UOpRef LoadOf(DType type, const std::vector<UOpRef>& ranges) {
     std::vector<UOpRef> used;
     for (const UOpRef& r : ranges) {
@@ -81,7 +86,8 @@ class Generator {
     UOpRef valid;
     if (Chance(4)) {
       const int64_t shift = Pick(0, 3), stop = std::max<int64_t>(1, size - Pick(0, 2));
-      valid = uop::CmpLt(uop::IndexConst(shift - 1), index) & uop::CmpLt(index, uop::IndexConst(stop + shift));
+      valid =
+          uop::CmpLt(uop::IndexConst(shift - 1), index) & uop::CmpLt(index, uop::IndexConst(stop + shift));
       index = index - shift;
       size = stop;
     }
@@ -122,7 +128,8 @@ class Generator {
     if (depth == 0 || Chance(8)) {
       const int leaf = Pick(1, 8);
       if (leaf == 1) return Constant(type);
-      if (leaf == 2 && !ranges.empty()) return uop::Cast(ranges[Pick(0, static_cast<int>(ranges.size()) - 1)], type);
+      if (leaf == 2 && !ranges.empty())
+        return uop::Cast(ranges[Pick(0, static_cast<int>(ranges.size()) - 1)], type);
       return LoadOf(type, ranges);
     }
     const auto sub = [&](DType t) { return Expression(t, ranges, depth - 1); };
@@ -166,8 +173,9 @@ class Generator {
       constexpr Op kBinary[] = {Op::kAnd, Op::kOr, Op::kXor, Op::kMax, Op::kMin};
       return uop::Binary(kBinary[Pick(0, 4)], sub(type), sub(type));
     }
-    constexpr Op kBinary[] = {Op::kAdd, Op::kMul, Op::kIDiv, Op::kIMod, Op::kFloorDiv, Op::kFloorMod, Op::kMax,
-                              Op::kMin, Op::kAnd, Op::kOr,   Op::kXor,  Op::kShl,      Op::kShr};
+    constexpr Op kBinary[] = {Op::kAdd,      Op::kMul, Op::kIDiv, Op::kIMod, Op::kFloorDiv,
+                              Op::kFloorMod, Op::kMax, Op::kMin,  Op::kAnd,  Op::kOr,
+                              Op::kXor,      Op::kShl, Op::kShr};
     return uop::Binary(kBinary[Pick(0, std::size(kBinary) - 1)], sub(type), sub(type));
   }
 
@@ -179,9 +187,12 @@ class Generator {
 
 }  // namespace
 
-RandomKernel MakeRandomKernel(uint64_t seed, const KernelOptions& options) { return Generator(seed, options).Run(); }
+RandomKernel MakeRandomKernel(uint64_t seed, const KernelOptions& options) {
+  return Generator(seed, options).Run();
+}
 
-ChoiceList RandomChoices(const UOpRef& kernel, const Target& target, uint64_t seed, int count, bool allow_group) {
+ChoiceList RandomChoices(const UOpRef& kernel, const Target& target, uint64_t seed, int count,
+                         bool allow_group) {
   std::mt19937_64 random(seed);
   ChoiceList choices;
   for (int i = 0; i < count; ++i) {
@@ -195,7 +206,8 @@ ChoiceList RandomChoices(const UOpRef& kernel, const Target& target, uint64_t se
   return choices;
 }
 
-absl::StatusOr<std::vector<uint8_t>> RunKernel(Device& device, const RandomKernel& k, const ChoiceList* choices) {
+absl::StatusOr<std::vector<uint8_t>> RunKernel(Device& device, const RandomKernel& k,
+                                               const ChoiceList* choices) {
   US_ASSIGN_OR_RETURN(const auto program, device.Compile(k.kernel, choices));
   std::vector<Allocation> buffers;
   for (const auto& bytes : k.bytes) {
@@ -218,8 +230,9 @@ std::string Difference(DType type, const std::vector<uint8_t>& expected, const s
     std::memcpy(&b, &got[i * n], n);
     if (a == b) continue;
     if (type.IsFloat() && FormatOf(type).IsNan(a) && FormatOf(type).IsNan(b)) continue;
-    return absl::StrCat("element ", i, " of ", type.Name(), ": expected ", ConstText(type, FromBits(type, a)), " (0x", absl::Hex(a), "), got ",
-                        ConstText(type, FromBits(type, b)), " (0x", absl::Hex(b), ")");
+    return absl::StrCat("element ", i, " of ", type.Name(), ": expected ", ConstText(type, FromBits(type, a)),
+                        " (0x", absl::Hex(a), "), got ", ConstText(type, FromBits(type, b)), " (0x",
+                        absl::Hex(b), ")");
   }
   return "";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Random kernel graphs with their inputs, and two ways to run them; used by the differential tests of codegen and of
-// the devices. One seed gives one kernel.
+// Random kernel graphs with their inputs, and two ways to run them; used by the differential tests of codegen
+// and of the devices. One seed gives one kernel.
 
 #include <cstdint>
 #include <string>
@@ -20,16 +20,18 @@ struct KernelOptions {
 
 struct RandomKernel {
   UOpRef kernel;
-  std::vector<DType> dtypes;                 // by PARAM position; 0 is the output
-  std::vector<std::vector<uint8_t>> bytes;   // initial contents
+  std::vector<DType> dtypes;                // by PARAM position; 0 is the output
+  std::vector<std::vector<uint8_t>> bytes;  // initial contents
 };
 RandomKernel MakeRandomKernel(uint64_t seed, const KernelOptions& options = {});
 
 // Up to `count` choices, each drawn among those that are legal after the ones before.
-ChoiceList RandomChoices(const UOpRef& kernel, const Target& target, uint64_t seed, int count, bool allow_group);
+ChoiceList RandomChoices(const UOpRef& kernel, const Target& target, uint64_t seed, int count,
+                         bool allow_group);
 
 // The output buffer's bytes after a run on `device`.
-absl::StatusOr<std::vector<uint8_t>> RunKernel(Device& device, const RandomKernel& kernel, const ChoiceList* choices);
+absl::StatusOr<std::vector<uint8_t>> RunKernel(Device& device, const RandomKernel& kernel,
+                                               const ChoiceList* choices);
 
 // Empty when equal; every NaN equals every NaN. Otherwise names the first element that differs.
 std::string Difference(DType type, const std::vector<uint8_t>& expected, const std::vector<uint8_t>& got);

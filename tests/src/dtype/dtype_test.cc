@@ -24,14 +24,16 @@ std::vector<DType> AllValueTypes() {
 
 TEST(DType, NamesParseBack) {
   for (DType t : AllValueTypes()) {
-    for (DType v : {t, t.WithLanes(4), t.WithSpace(AddrSpace::kGlobal), t.WithLanes(2).WithSpace(AddrSpace::kLocal)}) {
+    for (DType v :
+         {t, t.WithLanes(4), t.WithSpace(AddrSpace::kGlobal), t.WithLanes(2).WithSpace(AddrSpace::kLocal)}) {
       const auto parsed = ParseDType(v.Name());
       ASSERT_TRUE(parsed.ok()) << v.Name() << " " << parsed.status();
       EXPECT_EQ(*parsed, v) << v.Name();
     }
   }
   EXPECT_EQ(ParseDType("f33").status().message(), "data type 'f33': no scalar type named 'f33'");
-  EXPECT_EQ(ParseDType("f32x99999").status().message(), "data type 'f32x99999': lane count 99999, expected 1 to 4096");
+  EXPECT_EQ(ParseDType("f32x99999").status().message(),
+            "data type 'f32x99999': lane count 99999, expected 1 to 4096");
   EXPECT_FALSE(ParseDType("f32x0").ok());
   EXPECT_FALSE(ParseDType("").ok());
 }
@@ -44,7 +46,8 @@ TEST(DType, PromotionIsALattice) {
       EXPECT_EQ(Promote(a, b), Promote(b, a)) << a.Name() << " " << b.Name();
       EXPECT_EQ(Promote(a, Promote(a, b)), Promote(a, b)) << a.Name() << " " << b.Name();
       for (DType c : all) {
-        EXPECT_EQ(Promote(Promote(a, b), c), Promote(a, Promote(b, c))) << a.Name() << " " << b.Name() << " " << c.Name();
+        EXPECT_EQ(Promote(Promote(a, b), c), Promote(a, Promote(b, c)))
+            << a.Name() << " " << b.Name() << " " << c.Name();
       }
     }
   }
@@ -75,8 +78,10 @@ TEST(CastConst, IntegersWrapAndRoundOnce) {
   std::mt19937_64 rng(3);
   for (int i = 0; i < 200000; ++i) {
     const int64_t v = static_cast<int64_t>(rng()) >> (rng() % 64);
-    EXPECT_EQ(std::get<double>(CastConst(dtypes::kInt64, dtypes::kFloat32, v)), static_cast<double>(static_cast<float>(v)));
-    EXPECT_EQ(std::get<double>(CastConst(dtypes::kUInt64, dtypes::kFloat32, v)), static_cast<double>(static_cast<float>(static_cast<uint64_t>(v))));
+    EXPECT_EQ(std::get<double>(CastConst(dtypes::kInt64, dtypes::kFloat32, v)),
+              static_cast<double>(static_cast<float>(v)));
+    EXPECT_EQ(std::get<double>(CastConst(dtypes::kUInt64, dtypes::kFloat32, v)),
+              static_cast<double>(static_cast<float>(static_cast<uint64_t>(v))));
   }
 }
 
@@ -102,7 +107,8 @@ TEST(ConstValue, LimitsAndText) {
   EXPECT_EQ(std::get<int64_t>(MinValue(dtypes::kInt64)), INT64_MIN);
   EXPECT_EQ(std::get<int64_t>(MaxValue(dtypes::kUInt64)), -1);
   EXPECT_EQ(std::get<double>(MaxValue(dtypes::kFloat16)), 65504.0);
-  EXPECT_EQ(std::get<double>(MinValue(dtypes::kFloat32)), -static_cast<double>(std::numeric_limits<float>::max()));
+  EXPECT_EQ(std::get<double>(MinValue(dtypes::kFloat32)),
+            -static_cast<double>(std::numeric_limits<float>::max()));
   EXPECT_EQ(ConstText(dtypes::kUInt64, int64_t{-1}), "18446744073709551615");
   EXPECT_EQ(ConstText(dtypes::kBool, int64_t{1}), "true");
   EXPECT_EQ(ConstText(dtypes::kFloat32, -0.0), "-0x0p+0");

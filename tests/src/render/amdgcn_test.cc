@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code objects for gfx1100: they build for every type and every kind of choice, are what the loader expects, and need
-// no symbol from outside. LLVM's own object reader and disassembler are the judges.
+// Code objects for gfx1100: they build for every type and every kind of choice, are what the loader expects,
+// and need no symbol from outside. LLVM's own object reader and disassembler are the judges.
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <fstream>
 
-#include <gtest/gtest.h>
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Object/ELFObjectFile.h"
-
 #include "src/codegen/codegen.h"
 #include "src/render/render.h"
 #include "src/uop/build.h"
@@ -51,7 +51,9 @@ absl::StatusOr<CompiledKernel> Compile(const UOpRef& kernel, const ChoiceList* c
   auto compiled = RenderLlvm(*linear, target);
   if (compiled.ok()) {
     if (const char* folder = std::getenv("DUMP_CODE_OBJECTS")) {
-      std::ofstream(std::string(folder) + "/" + compiled->name + ".co", std::ios::binary).write(reinterpret_cast<const char*>(compiled->code.data()), static_cast<std::streamsize>(compiled->code.size()));
+      std::ofstream(std::string(folder) + "/" + compiled->name + ".co", std::ios::binary)
+          .write(reinterpret_cast<const char*>(compiled->code.data()),
+                 static_cast<std::streamsize>(compiled->code.size()));
       std::ofstream(std::string(folder) + "/" + compiled->name + ".ll") << compiled->text;
     }
   }
@@ -59,13 +61,18 @@ absl::StatusOr<CompiledKernel> Compile(const UOpRef& kernel, const ChoiceList* c
 }
 
 UOpRef Matmul(int n) {
-  const UOpRef i = Range(n, 0, AxisKind::kGlobal), j = Range(n, 1, AxisKind::kGlobal), k = Range(n, 2, AxisKind::kReduce);
-  const UOpRef product = Load(IndexOf(Param(dtypes::kFloat32, 1), i * n + k)) * Load(IndexOf(Param(dtypes::kFloat32, 2), k * n + j));
-  return uop::Sink({uop::Store(IndexOf(Param(dtypes::kFloat32, 0), i * n + j), uop::Reduce(Op::kAdd, product, {k}), {i, j})}, "matmul");
+  const UOpRef i = Range(n, 0, AxisKind::kGlobal), j = Range(n, 1, AxisKind::kGlobal),
+               k = Range(n, 2, AxisKind::kReduce);
+  const UOpRef product = Load(IndexOf(Param(dtypes::kFloat32, 1), i * n + k)) *
+                         Load(IndexOf(Param(dtypes::kFloat32, 2), k * n + j));
+  return uop::Sink({uop::Store(IndexOf(Param(dtypes::kFloat32, 0), i * n + j),
+                               uop::Reduce(Op::kAdd, product, {k}), {i, j})},
+                   "matmul");
 }
 
 TEST(Amdgcn, MatmulWithLocalsUpcastsAndGroups) {
-  for (const char* text : {"", "upcast(0,4) vectorize(1,4) unroll(0,4) local(0,8) local(1,8)", "group(0,16) local(1,8)", "group(0,16) vectorize(1,4) unroll(0,8)"}) {
+  for (const char* text : {"", "upcast(0,4) vectorize(1,4) unroll(0,4) local(0,8) local(1,8)",
+                           "group(0,16) local(1,8)", "group(0,16) vectorize(1,4) unroll(0,8)"}) {
     const ChoiceList choices = *ParseChoices(text);
     const auto k = Compile(Matmul(128), &choices);
     ASSERT_TRUE(k.ok()) << text << ": " << k.status().ToString();
@@ -88,7 +95,8 @@ TEST(Amdgcn, EveryTypeAndCast) {
     }
     if (t.IsFloat()) sum = uop::Sin(uop::Exp2(uop::Log2(sum))) / uop::Sqrt(x);
     if (t.IsInt()) sum = uop::FloorDiv(sum, x) + uop::IMod(x, sum);
-    const auto k = Compile(uop::Sink({uop::Store(IndexOf(Param(t, 0), i), sum, {i})}, "every_" + t.Name()), nullptr);
+    const auto k =
+        Compile(uop::Sink({uop::Store(IndexOf(Param(t, 0), i), sum, {i})}, "every_" + t.Name()), nullptr);
     ASSERT_TRUE(k.ok()) << t.Name() << ": " << k.status().ToString();
     CheckCodeObject(*k);
   }
@@ -100,21 +108,26 @@ TEST(Amdgcn, RandomKernelsWithRandomChoices) {
     const RandomKernel k = MakeRandomKernel(seed, {.transcendental = seed % 4 == 0});
     const ChoiceList choices = RandomChoices(k.kernel, target, seed, static_cast<int>(seed % 4), true);
     const auto compiled = Compile(k.kernel, &choices);
-    ASSERT_TRUE(compiled.ok()) << "seed " << seed << ", " << ChoicesText(choices) << ": " << compiled.status().ToString() << "\n" << uop::Print(k.kernel);
+    ASSERT_TRUE(compiled.ok()) << "seed " << seed << ", " << ChoicesText(choices) << ": "
+                               << compiled.status().ToString() << "\n"
+                               << uop::Print(k.kernel);
     CheckCodeObject(*compiled);
   }
 }
 
 TEST(Amdgcn, NamesWhatItRefuses) {
   const ChoiceList odd = *ParseChoices("local(0,3)");
-  EXPECT_EQ(Compile(Matmul(128), &odd).status().message(), "kernel matmul: choice local(0,3): the amount must be at least 2 and divide 128");
+  EXPECT_EQ(Compile(Matmul(128), &odd).status().message(),
+            "kernel matmul: choice local(0,3): the amount must be at least 2 and divide 128");
   const ChoiceList large = *ParseChoices("local(0,64) local(1,32)");
-  EXPECT_EQ(Compile(Matmul(128), &large).status().message(), "kernel matmul: choice local(1,32): more than 1024 work-items a workgroup");
+  EXPECT_EQ(Compile(Matmul(128), &large).status().message(),
+            "kernel matmul: choice local(1,32): more than 1024 work-items a workgroup");
   LinearKernel linear;
   linear.name = "x";
   Target target;
   target.isa = "sm_90";
-  EXPECT_EQ(RenderLlvm(linear, target).status().message(), "the LLVM renderer has no target 'sm_90'; expected host or gfx...");
+  EXPECT_EQ(RenderLlvm(linear, target).status().message(),
+            "the LLVM renderer has no target 'sm_90'; expected host or gfx...");
   target.isa = "gfx9999";
   EXPECT_EQ(RenderLlvm(linear, target).status().message(), "LLVM does not know the processor 'gfx9999'");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views, padding and concatenation against plain loops: chains of random movement ops, alone and inside arithmetic
-// and reductions. A failing seed reproduces the case.
+// Views, padding and concatenation against plain loops: chains of random movement ops, alone and inside
+// arithmetic and reductions. A failing seed reproduces the case.
 #include "tests/src/tensor/value_check.h"
 
 namespace understudy {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every Tensor operation but views (movement_value_test.cc) against plain loops over doubles, on random shapes with
-// sizes 0, 1 and odd ones. A failing seed reproduces the case.
+// Every Tensor operation but views (movement_value_test.cc) against plain loops over doubles, on random
+// shapes with sizes 0, 1 and odd ones. A failing seed reproduces the case.
 #include "tests/src/tensor/value_check.h"
 
 namespace understudy {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For tests that compare Tensor operations with plain loops: random shapes and arrays, tensors made from arrays, and
-// the comparison on REF, exact to the sign of a zero or within a tolerance. Each case runs under its seed.
+// For tests that compare Tensor operations with plain loops: random shapes and arrays, tensors made from
+// arrays, and the comparison on REF, exact to the sign of a zero or within a tolerance. Each case runs under
+// its seed.
 
 #include <algorithm>
 #include <cmath>

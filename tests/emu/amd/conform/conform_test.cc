@@ -14,12 +14,13 @@ namespace {
 
 constexpr const char* kVectors = "tests/data/conformance/amd/state.jsonl";
 
-// Vectors that agree, bit for bit or within the bound of a transcendental. Raise it when more do; never lower it.
+// Vectors that agree, bit for bit or within the bound of a transcendental. Raise it when more do; never lower
+// it.
 constexpr int kFloor = 493;
 
 std::string Describe(const Vector& vector, const Outcome& outcome) {
-  std::string text =
-      absl::StrFormat("line %d %s: %s %s", vector.line, vector.id, VerdictName(outcome.verdict), outcome.reason);
+  std::string text = absl::StrFormat("line %d %s: %s %s", vector.line, vector.id,
+                                     VerdictName(outcome.verdict), outcome.reason);
   for (size_t i = 0; i < outcome.differences.size() && i < 4; ++i) {
     const Difference& d = outcome.differences[i];
     absl::StrAppendFormat(&text, "\n  %s: expected %08x, got %08x", d.place, d.expected, d.got);
@@ -41,11 +42,13 @@ TEST(Conform, EveryGfx1100VectorAgreesOrIsAListedException) {
     }
     ++gfx1100;
     ++count[outcome.verdict];
-    EXPECT_TRUE(outcome.verdict == Outcome::Verdict::kPass || outcome.verdict == Outcome::Verdict::kWithinBound ||
+    EXPECT_TRUE(outcome.verdict == Outcome::Verdict::kPass ||
+                outcome.verdict == Outcome::Verdict::kWithinBound ||
                 outcome.verdict == Outcome::Verdict::kException)
         << Describe(vector, outcome);
   }
-  for (const auto& [verdict, n] : count) std::printf("gfx1100 %s: %d of %d\n", VerdictName(verdict), n, gfx1100);
+  for (const auto& [verdict, n] : count)
+    std::printf("gfx1100 %s: %d of %d\n", VerdictName(verdict), n, gfx1100);
   EXPECT_GE(count[Outcome::Verdict::kPass] + count[Outcome::Verdict::kWithinBound], kFloor);
 }
 

@@ -38,15 +38,15 @@ TEST(Faults, AStorePastTheEndNamesLaneAddressAndAllocation) {
                        "bytes past the end of 'buffer0' [0x1000000, 0x1000050)"));
 }
 
-// VOPD exists in wave32 only, and a lane mask of wave64 is an even pair (RDNA3 ISA manual). The same bytes run as wave32,
-// also when both wave sizes share one decoded program.
+// VOPD exists in wave32 only, and a lane mask of wave64 is an even pair (RDNA3 ISA manual). The same bytes
+// run as wave32, also when both wave sizes share one decoded program.
 TEST(Faults, WhatOnlyWave32HasIsIllegalInWave64) {
   struct Case {
     const char* name;
     const char* body;
   };
   const Case kCases[] = {
-      {"VOPD", ".long 0xca220080, 0x02000082"},              // v_dual_mov_b32 v2, 0 :: v_dual_lshlrev_b32 v1, 2, v0
+      {"VOPD", ".long 0xca220080, 0x02000082"},  // v_dual_mov_b32 v2, 0 :: v_dual_lshlrev_b32 v1, 2, v0
       {"a mask in an odd register", ".long 0xd44a0005, 0x00020300"},  // v_cmp_eq_u32_e64 s5, v0, v1
   };
   for (const Case& c : kCases) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU against REF on random kernel graphs, without choices and with random ones: bit for bit (any NaN equals any NaN).
-#include <cstdlib>
-
+// CPU against REF on random kernel graphs, without choices and with random ones: bit for bit (any NaN equals
+// any NaN).
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cstdlib>
 
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/ref/ref_device.h"
@@ -13,8 +14,8 @@
 namespace understudy::test {
 namespace {
 
-void ExpectSame(const RandomKernel& k, const std::vector<uint8_t>& expected, const absl::StatusOr<std::vector<uint8_t>>& got,
-                const std::string& how) {
+void ExpectSame(const RandomKernel& k, const std::vector<uint8_t>& expected,
+                const absl::StatusOr<std::vector<uint8_t>>& got, const std::string& how) {
   if (!got.ok()) RC_FAIL(how + ": " + got.status().ToString() + "\n" + uop::Print(k.kernel));
   const std::string difference = Difference(k.dtypes[0], expected, *got);
   if (!difference.empty()) RC_FAIL(how + ": " + difference + "\n" + uop::Print(k.kernel));
@@ -28,7 +29,8 @@ RC_GTEST_PROP(CpuRandom, EqualsRefWithAndWithoutChoices, (uint64_t seed)) {
   if (!expected.ok()) RC_FAIL("REF: " + expected.status().ToString() + "\n" + uop::Print(k.kernel));
   const ChoiceList none;
   ExpectSame(k, *expected, RunKernel(cpu, k, &none), "no choices");
-  ExpectSame(k, *expected, RunKernel(cpu, k, nullptr), "heuristic " + ChoicesText(HeuristicChoices(k.kernel, cpu.target())));
+  ExpectSame(k, *expected, RunKernel(cpu, k, nullptr),
+             "heuristic " + ChoicesText(HeuristicChoices(k.kernel, cpu.target())));
   const ChoiceList choices = RandomChoices(k.kernel, cpu.target(), seed, 3, false);
   ExpectSame(k, *expected, RunKernel(cpu, k, &choices), "choices " + ChoicesText(choices));
 }

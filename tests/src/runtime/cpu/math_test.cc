@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXP2, LOG2 and SIN as compiled for the CPU, over the whole range of arguments, against the host's wider types: f32
-// against double, f64 against long double (x87). The bound is 1 ulp; the largest error is printed.
+// EXP2, LOG2 and SIN as compiled for the CPU, over the whole range of arguments, against the host's wider
+// types: f32 against double, f64 against long double (x87). The bound is 1 ulp; the largest error is printed.
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "src/base/bits.h"
 #include "src/runtime/cpu/cpu_device.h"
@@ -21,7 +21,8 @@ std::vector<T> RunUnary(Op op, const std::vector<T>& in) {
   const DType t = sizeof(T) == 4 ? dtypes::kFloat32 : dtypes::kFloat64;
   const UOpRef i = uop::Range(static_cast<int64_t>(in.size()), 0, AxisKind::kGlobal);
   const UOpRef x = uop::Load(uop::IndexOf(uop::Param(t, 1), i));
-  const UOpRef kernel = uop::Sink({uop::Store(uop::IndexOf(uop::Param(t, 0), i), uop::Unary(op, x), {i})}, OpName(op));
+  const UOpRef kernel =
+      uop::Sink({uop::Store(uop::IndexOf(uop::Param(t, 0), i), uop::Unary(op, x), {i})}, OpName(op));
   CpuDevice cpu;
   auto program = cpu.Compile(kernel, nullptr);
   EXPECT_TRUE(program.ok()) << program.status().ToString();
@@ -64,14 +65,16 @@ void CheckAll(Op op, const std::vector<T>& in) {
       at = in[i];
     }
   }
-  std::printf("%s f%zu: %zu points, largest error %.4f ulp at %a\n", OpName(op), sizeof(T) * 8, in.size(), worst, static_cast<double>(at));
+  std::printf("%s f%zu: %zu points, largest error %.4f ulp at %a\n", OpName(op), sizeof(T) * 8, in.size(),
+              worst, static_cast<double>(at));
   EXPECT_LE(worst, 1.0) << OpName(op) << " at " << at << " = " << std::hexfloat << at;
 }
 
 // Zero signs do not show in a distance.
 template <class T>
 void CheckSpecials() {
-  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN(), tiny = std::numeric_limits<T>::denorm_min();
+  const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN(),
+          tiny = std::numeric_limits<T>::denorm_min();
   const auto one = [](Op op, T x) { return RunUnary<T>(op, {x})[0]; };
   EXPECT_TRUE(std::signbit(one(Op::kSin, T(-0.0))));
   EXPECT_FALSE(std::signbit(one(Op::kSin, T(0.0))));
@@ -98,11 +101,12 @@ TEST(Math, Specials) {
   CheckSpecials<double>();
 }
 
-// Every 317th bit pattern (a prime, so that all exponents and low bits are met), and the neighbourhood of 1 and of
-// multiples of pi/2 densely.
+// Every 317th bit pattern (a prime, so that all exponents and low bits are met), and the neighbourhood of 1
+// and of multiples of pi/2 densely.
 TEST(Math, F32OverAllExponents) {
   std::vector<float> in;
-  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 317) in.push_back(BitCast<float>(static_cast<uint32_t>(bits)));
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 317)
+    in.push_back(BitCast<float>(static_cast<uint32_t>(bits)));
   for (uint32_t d = 0; d < 200000; ++d) in.push_back(BitCast<float>(0x3f800000u - 100000 + d));
   for (int n = -60000; n < 60000; ++n) in.push_back(static_cast<float>(n * 1.5707963267948966));
   for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin}) CheckAll<float, double>(op, in);
@@ -121,15 +125,19 @@ TEST(Math, F64OverAllExponents) {
   std::vector<double> in(1000000), small(1000000);
   for (double& x : in) x = BitCast<double>(random());
   for (size_t i = 0; i < small.size(); ++i) {
-    small[i] = i % 4 == 0 ? 1 + std::uniform_real_distribution<double>(-1e-3, 1e-3)(random) : std::uniform_real_distribution<double>(-1080, 1030)(random);
-    if (i % 4 == 1) small[i] = static_cast<double>(static_cast<int64_t>(small[i] * 1000)) * 1.5707963267948966;
+    small[i] = i % 4 == 0 ? 1 + std::uniform_real_distribution<double>(-1e-3, 1e-3)(random)
+                          : std::uniform_real_distribution<double>(-1080, 1030)(random);
+    if (i % 4 == 1)
+      small[i] = static_cast<double>(static_cast<int64_t>(small[i] * 1000)) * 1.5707963267948966;
   }
   for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin}) {
     CheckAll<double, long double>(op, in);
     CheckAll<double, long double>(op, small);
   }
-  // The double nearest to a multiple of pi/2 (Muller et al., Handbook of Floating-Point Arithmetic, table of worst cases).
-  CheckAll<double, long double>(Op::kSin, {0x1.6ac5b262ca1ffp+849, -0x1.6ac5b262ca1ffp+849, 0x1p+1023, 0x1.fffffffffffffp+1023});
+  // The double nearest to a multiple of pi/2 (Muller et al., Handbook of Floating-Point Arithmetic, table of
+  // worst cases).
+  CheckAll<double, long double>(
+      Op::kSin, {0x1.6ac5b262ca1ffp+849, -0x1.6ac5b262ca1ffp+849, 0x1p+1023, 0x1.fffffffffffffp+1023});
 }
 
 }  // namespace

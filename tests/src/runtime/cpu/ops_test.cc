@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every op and every cast on every type, compiled for the CPU or (US_OPS_ON_AMD) for the emulated gfx1100, against REF:
-// all pairs of corner values, all values of types of 8 and 16 bits, and for wider sources the neighbourhoods of every
-// rounding boundary (on gfx1100 a sample of them). On the CPU as scalars, as vectors, and as for a processor without f16 conversions, maximum and minimum; bit for bit (any NaN equals any NaN).
+// Every op and every cast on every type, compiled for the CPU or (US_OPS_ON_AMD) for the emulated gfx1100,
+// against REF: all pairs of corner values, all values of types of 8 and 16 bits, and for wider sources the
+// neighbourhoods of every rounding boundary (on gfx1100 a sample of them). On the CPU as scalars, as vectors,
+// and as for a processor without f16 conversions, maximum and minimum; bit for bit (any NaN equals any NaN).
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <set>
-
-#include <gtest/gtest.h>
 
 #ifdef US_OPS_ON_AMD
 #include "mockgpu/amd/mock_kernel.h"
@@ -26,7 +27,8 @@ namespace {
 
 std::vector<DType> Types() {
   std::vector<DType> all;
-  for (int s = static_cast<int>(Scalar::kBool); s < static_cast<int>(Scalar::kIndex); ++s) all.emplace_back(static_cast<Scalar>(s));
+  for (int s = static_cast<int>(Scalar::kBool); s < static_cast<int>(Scalar::kIndex); ++s)
+    all.emplace_back(static_cast<Scalar>(s));
   return all;
 }
 
@@ -36,16 +38,19 @@ std::vector<uint64_t> Corners(DType t) {
   const uint64_t mask = t.BitWidth() == 64 ? ~uint64_t{0} : (uint64_t{1} << t.BitWidth()) - 1;
   if (t.IsBool()) return {0, 1};
   if (t.IsInt()) {
-    for (int64_t v : {0, 1, 2, 3, 5, 7, 8, 31, 32, 63, 64}) bits.insert({static_cast<uint64_t>(v) & mask, static_cast<uint64_t>(-v) & mask});
+    for (int64_t v : {0, 1, 2, 3, 5, 7, 8, 31, 32, 63, 64})
+      bits.insert({static_cast<uint64_t>(v) & mask, static_cast<uint64_t>(-v) & mask});
     const uint64_t sign = uint64_t{1} << (t.BitWidth() - 1);
     for (uint64_t v : {sign, sign - 1, sign + 1, mask, mask - 1, uint64_t{100}}) bits.insert(v & mask);
     return {bits.begin(), bits.end()};
   }
   const FloatFormat& f = FormatOf(t);
-  for (double v : {0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 7.75, 100.0, 127.0, 128.0, 255.5, 32767.5, 2147483648.0, 9.3e18, 1.9e19}) {
+  for (double v : {0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 7.75, 100.0, 127.0, 128.0, 255.5, 32767.5,
+                   2147483648.0, 9.3e18, 1.9e19}) {
     for (double s : {v, -v}) bits.insert(EncodeFloat(f, s));
   }
-  for (uint64_t v : {uint64_t{1}, uint64_t{2}, f.man_mask(), f.man_mask() + 1, f.max_bits(), f.max_bits() - 1, f.nan_bits()}) {
+  for (uint64_t v : {uint64_t{1}, uint64_t{2}, f.man_mask(), f.man_mask() + 1, f.max_bits(), f.max_bits() - 1,
+                     f.nan_bits()}) {
     bits.insert(v);
     if (f.nan != NanEncoding::kNegativeZero || v != f.nan_bits()) bits.insert(v | f.sign_mask());
   }
@@ -55,7 +60,8 @@ std::vector<uint64_t> Corners(DType t) {
 
 std::vector<uint8_t> Pack(DType t, const std::vector<uint64_t>& values) {
   std::vector<uint8_t> bytes(values.size() * t.SizeBytes());
-  for (size_t i = 0; i < values.size(); ++i) std::memcpy(&bytes[i * t.SizeBytes()], &values[i], t.SizeBytes());
+  for (size_t i = 0; i < values.size(); ++i)
+    std::memcpy(&bytes[i * t.SizeBytes()], &values[i], t.SizeBytes());
   return bytes;
 }
 
@@ -76,13 +82,15 @@ constexpr size_t kMaxValues = SIZE_MAX;
 #endif
 
 // out[i] = make(in0[i], in1[i], ...), on REF and three ways on the CPU.
-void Check(const std::string& what, DType out, const std::vector<DType>& types, std::vector<std::vector<uint64_t>> in,
-           UOpRef (*make)(const std::vector<UOpRef>&, DType), bool scalar_too = true) {
+void Check(const std::string& what, DType out, const std::vector<DType>& types,
+           std::vector<std::vector<uint64_t>> in, UOpRef (*make)(const std::vector<UOpRef>&, DType),
+           bool scalar_too = true) {
   // A sample where the device is slow: every so many-th, from both ends.
   if (in[0].size() > kMaxValues) {
     for (auto& column : in) {
       std::vector<uint64_t> sample;
-      for (size_t i = 0; i < kMaxValues; ++i) sample.push_back(column[i * (column.size() - 1) / (kMaxValues - 1)]);
+      for (size_t i = 0; i < kMaxValues; ++i)
+        sample.push_back(column[i * (column.size() - 1) / (kMaxValues - 1)]);
       column = std::move(sample);
     }
   }
@@ -112,7 +120,8 @@ void Check(const std::string& what, DType out, const std::vector<DType>& types, 
     // Name the operands of the first difference.
     const size_t at = std::stoul(difference.substr(8));
     std::string operands;
-    for (size_t a = 0; a < types.size(); ++a) operands += " " + ConstText(types[a], FromBits(types[a], in[a][at]));
+    for (size_t a = 0; a < types.size(); ++a)
+      operands += " " + ConstText(types[a], FromBits(types[a], in[a][at]));
     ADD_FAILURE() << what << " " << how << ":" << operands << ": " << difference;
   };
 #ifdef US_OPS_ON_AMD
@@ -123,7 +132,8 @@ void Check(const std::string& what, DType out, const std::vector<DType>& types, 
   CpuDevice cpu;
   if (scalar_too) compare(cpu, {}, "plain");
   compare(cpu, {{ChoiceKind::kVectorize, 0, 16}}, "vector");
-  bool differs = k.kernel->src(0)->src(1)->op() == Op::kMax || k.kernel->src(0)->src(1)->op() == Op::kMin || out == dtypes::kFloat16;
+  bool differs = k.kernel->src(0)->src(1)->op() == Op::kMax || k.kernel->src(0)->src(1)->op() == Op::kMin ||
+                 out == dtypes::kFloat16;
   for (const DType t : types) differs |= t == dtypes::kFloat16;
   if (!differs) return;
   Target lesser = HostTarget();
@@ -138,11 +148,19 @@ bool Defined(Op op, DType t) {
   switch (op) {
     case Op::kFDiv:
       return t.IsFloat();
-    case Op::kAdd: case Op::kMul:
+    case Op::kAdd:
+    case Op::kMul:
       return !t.IsBool();
-    case Op::kIDiv: case Op::kIMod: case Op::kFloorDiv: case Op::kFloorMod: case Op::kShl: case Op::kShr:
+    case Op::kIDiv:
+    case Op::kIMod:
+    case Op::kFloorDiv:
+    case Op::kFloorMod:
+    case Op::kShl:
+    case Op::kShr:
       return t.IsInt();
-    case Op::kAnd: case Op::kOr: case Op::kXor:
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kXor:
       return !t.IsFloat();
     default:
       return true;
@@ -166,7 +184,8 @@ void CheckBinary() {
         y.push_back(b);
       }
     }
-    Check(std::string(OpName(op)) + " " + t.Name(), IsComparison(op) ? dtypes::kBool : t, {t, t}, {x, y}, MakeBinary<op>, t.BitWidth() >= 32);
+    Check(std::string(OpName(op)) + " " + t.Name(), IsComparison(op) ? dtypes::kBool : t, {t, t}, {x, y},
+          MakeBinary<op>, t.BitWidth() >= 32);
   }
 }
 
@@ -204,20 +223,26 @@ TEST(Ops, UnaryAndMulAcc) {
     Check("NEG " + t.Name(), t, {t}, {c}, [](const std::vector<UOpRef>& a, DType) { return uop::Neg(a[0]); });
     std::vector<uint64_t> x, y, z;
     for (int i = 0; i < 20000; ++i) {
-      const auto pick = [&] { return random() % 4 == 0 ? random() >> (64 - t.BitWidth()) : c[random() % c.size()]; };
+      const auto pick = [&] {
+        return random() % 4 == 0 ? random() >> (64 - t.BitWidth()) : c[random() % c.size()];
+      };
       x.push_back(pick());
       y.push_back(pick());
       z.push_back(pick());
     }
-    Check("MULACC " + t.Name(), t, {t, t, t}, {x, y, z}, [](const std::vector<UOpRef>& a, DType) { return uop::MulAcc(a[0], a[1], a[2]); }, false);
+    Check(
+        "MULACC " + t.Name(), t, {t, t, t}, {x, y, z},
+        [](const std::vector<UOpRef>& a, DType) { return uop::MulAcc(a[0], a[1], a[2]); }, false);
     if (!t.IsFloat()) continue;
-    Check("SQRT " + t.Name(), t, {t}, {x}, [](const std::vector<UOpRef>& a, DType) { return uop::Sqrt(a[0]); });
-    Check("TRUNC " + t.Name(), t, {t}, {x}, [](const std::vector<UOpRef>& a, DType) { return uop::Trunc(a[0]); });
+    Check("SQRT " + t.Name(), t, {t}, {x},
+          [](const std::vector<UOpRef>& a, DType) { return uop::Sqrt(a[0]); });
+    Check("TRUNC " + t.Name(), t, {t}, {x},
+          [](const std::vector<UOpRef>& a, DType) { return uop::Trunc(a[0]); });
   }
 }
 
-// All values of narrow sources; for wide ones the corners, the neighbourhood of every representable value and of every
-// midpoint of the narrow floats, and random bits.
+// All values of narrow sources; for wide ones the corners, the neighbourhood of every representable value and
+// of every midpoint of the narrow floats, and random bits.
 std::vector<uint64_t> Sources(DType t) {
   std::vector<uint64_t> values = Corners(t);
   if (t.BitWidth() <= 16 && !t.IsBool()) {
@@ -226,20 +251,24 @@ std::vector<uint64_t> Sources(DType t) {
   }
   if (t.IsBool()) return values;
   std::mt19937_64 random(static_cast<uint64_t>(t.scalar));
-  for (int i = 0; i < 20000; ++i) values.push_back((random() >> (64 - t.BitWidth())) >> (t.IsInt() ? random() % t.BitWidth() : 0));
-  for (const DType narrow : {dtypes::kFloat8E4M3, dtypes::kFloat8E5M2, dtypes::kFloat8E4M3Fnuz, dtypes::kFloat8E5M2Fnuz, dtypes::kFloat16, dtypes::kBFloat16}) {
+  for (int i = 0; i < 20000; ++i)
+    values.push_back((random() >> (64 - t.BitWidth())) >> (t.IsInt() ? random() % t.BitWidth() : 0));
+  for (const DType narrow : {dtypes::kFloat8E4M3, dtypes::kFloat8E5M2, dtypes::kFloat8E4M3Fnuz,
+                             dtypes::kFloat8E5M2Fnuz, dtypes::kFloat16, dtypes::kBFloat16}) {
     const FloatFormat& f = FormatOf(narrow);
     const uint64_t step = narrow.BitWidth() == 8 ? 1 : 37;
     for (uint64_t b = 0; b < f.max_bits(); b += step) {
       const double lo = DecodeFloat(f, b), hi = DecodeFloat(f, b + 1);
       for (const double v : {lo, (lo + hi) / 2}) {
         const uint64_t bits = ToBits(t, CastConst(dtypes::kFloat64, t, v));
-        for (const uint64_t near : {bits - 1, bits, bits + 1}) values.push_back(near & (t.BitWidth() == 64 ? ~uint64_t{0} : (uint64_t{1} << t.BitWidth()) - 1));
+        for (const uint64_t near : {bits - 1, bits, bits + 1})
+          values.push_back(near & (t.BitWidth() == 64 ? ~uint64_t{0} : (uint64_t{1} << t.BitWidth()) - 1));
       }
     }
     // Past the largest value: where overflow begins.
     const double max = DecodeFloat(f, f.max_bits());
-    for (const double v : {max * 1.01, max * 1.0625, max * 1.07, max * 2}) values.push_back(ToBits(t, CastConst(dtypes::kFloat64, t, v)));
+    for (const double v : {max * 1.01, max * 1.0625, max * 1.07, max * 2})
+      values.push_back(ToBits(t, CastConst(dtypes::kFloat64, t, v)));
   }
   return values;
 }
@@ -249,7 +278,9 @@ TEST(Ops, EveryCast) {
     const std::vector<uint64_t> values = Sources(from);
     for (const DType to : Types()) {
       if (from == to) continue;
-      Check("CAST " + from.Name() + " to " + to.Name(), to, {from}, {values}, [](const std::vector<UOpRef>& a, DType t) { return uop::Cast(a[0], t); }, false);
+      Check(
+          "CAST " + from.Name() + " to " + to.Name(), to, {from}, {values},
+          [](const std::vector<UOpRef>& a, DType t) { return uop::Cast(a[0], t); }, false);
     }
   }
 }
@@ -259,7 +290,8 @@ TEST(Ops, EveryBitcast) {
     const std::vector<uint64_t> values = Corners(from);
     for (const DType to : Types()) {
       if (from == to || from.BitWidth() != to.BitWidth() || from.IsBool() || to.IsBool()) continue;
-      Check("BITCAST " + from.Name() + " to " + to.Name(), to, {from}, {values}, [](const std::vector<UOpRef>& a, DType t) { return uop::Bitcast(a[0], t); });
+      Check("BITCAST " + from.Name() + " to " + to.Name(), to, {from}, {values},
+            [](const std::vector<UOpRef>& a, DType t) { return uop::Bitcast(a[0], t); });
     }
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // REF against loops written by hand, and its refusals.
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
@@ -53,9 +53,11 @@ std::vector<float> Ramp(size_t n) {
 
 TEST_F(RefTest, MatmulEqualsLoopsInIndexOrder) {
   const int n = 128;
-  const UOpRef i = Range(n, 0, AxisKind::kGlobal), j = Range(n, 1, AxisKind::kGlobal), k = Range(n, 2, AxisKind::kReduce);
+  const UOpRef i = Range(n, 0, AxisKind::kGlobal), j = Range(n, 1, AxisKind::kGlobal),
+               k = Range(n, 2, AxisKind::kReduce);
   const UOpRef product = Load(IndexOf(Param(kF32, 1), i * n + k)) * Load(IndexOf(Param(kF32, 2), k * n + j));
-  const UOpRef kernel = uop::Sink({Store(IndexOf(Param(kF32, 0), i * n + j), Reduce(Op::kAdd, product, {k}), {i, j})}, "matmul");
+  const UOpRef kernel = uop::Sink(
+      {Store(IndexOf(Param(kF32, 0), i * n + j), Reduce(Op::kAdd, product, {k}), {i, j})}, "matmul");
   const std::vector<float> a = Ramp(n * n), b = Ramp(n * n);
   const Allocation c = Put(std::vector<float>(n * n));
   ASSERT_TRUE(Run(kernel, {c, Put(a), Put(b)}).ok());
@@ -96,7 +98,8 @@ TEST_F(RefTest, OrderOfRangesAndReductionInsideReduction) {
   const UOpRef both = Reduce(Op::kAdd, x, {a, b});
   const UOpRef inside = Reduce(Op::kMul, Reduce(Op::kAdd, x, {b}), {a});
   const UOpRef kernel = uop::Sink({Store(IndexOf(Param(kF32, 0), uop::IndexConst(0)), both, {}),
-                                   Store(IndexOf(Param(kF32, 1), uop::IndexConst(0)), inside, {})}, "two");
+                                   Store(IndexOf(Param(kF32, 1), uop::IndexConst(0)), inside, {})},
+                                  "two");
   const std::vector<float> in = Ramp(n * m);
   const Allocation p = Put(std::vector<float>(1)), q = Put(std::vector<float>(1));
   ASSERT_TRUE(Run(kernel, {p, q, Put(in)}).ok());
@@ -125,7 +128,9 @@ TEST_F(RefTest, InvalidLoadGivesZeroAndInvalidStoreDoesNothing) {
 
 TEST_F(RefTest, VariablesComeInNameOrder) {
   const UOpRef a = uop::Var("alpha", 0, 100), b = uop::Var("beta", 0, 100);
-  const UOpRef kernel = uop::Sink({Store(IndexOf(Param(dtypes::kInt64, 0), uop::IndexConst(0)), uop::Cast(b * 10 + a, dtypes::kInt64), {})}, "vars");
+  const UOpRef kernel = uop::Sink({Store(IndexOf(Param(dtypes::kInt64, 0), uop::IndexConst(0)),
+                                         uop::Cast(b * 10 + a, dtypes::kInt64), {})},
+                                  "vars");
   const Allocation out = Put(std::vector<int64_t>(1));
   ASSERT_TRUE(Run(kernel, {out}, {7, 4}).ok());
   EXPECT_EQ(Get<int64_t>(out)[0], 47);
@@ -145,8 +150,10 @@ TEST_F(RefTest, RefusesWhatIsNoKernelGraph) {
   const UOpRef i = Range(4, 0, AxisKind::kGlobal);
   const UOpRef vector = Load(IndexOf(Param(kF32, 1), i), 4);
   const UOpRef kernel = uop::Sink({Store(IndexOf(Param(kF32, 0), i), vector, {i})}, "v");
-  EXPECT_EQ(device_.Compile(kernel, nullptr).status().message(), "kernel v: LOAD of f32x4: REF evaluates scalars");
-  const UOpRef open = uop::Sink({Store(IndexOf(Param(kF32, 0), i), Load(IndexOf(Param(kF32, 1), i)), {})}, "open");
+  EXPECT_EQ(device_.Compile(kernel, nullptr).status().message(),
+            "kernel v: LOAD of f32x4: REF evaluates scalars");
+  const UOpRef open =
+      uop::Sink({Store(IndexOf(Param(kF32, 0), i), Load(IndexOf(Param(kF32, 1), i)), {})}, "open");
   EXPECT_EQ(device_.Compile(open, nullptr).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
