@@ -25,7 +25,13 @@ check "help" 0 "conform" "$understudy" --help
 check "help of a command" 0 "usage: understudy conform" "$understudy" help conform
 check "--help of a command" 0 "usage: understudy disasm" "$understudy" disasm --help
 check "unknown command" 2 "no command 'dance'; \`understudy help\` lists them" "$understudy" dance
-check "unknown flag" 1 "nonsense" "$understudy" conform --nonsense "$vectors"
+check "unknown flag" 2 "no flag '--nonsense'; see \`understudy conform --help\`" "$understudy" conform --nonsense "$vectors"
+check "a flag of another command" 2 "no flag '--epochs=3'" "$understudy" conform --epochs=3 "$vectors"
+check "a flag without its value" 2 "--gfx needs a value" "$understudy" conform "$vectors" --gfx
+check "a value of the wrong kind" 2 "--epochs=many is not accepted" "$understudy" demo --epochs many
+check "a flag and its value as two words" 0 "gfx1100" "$understudy" conform "$vectors" --gfx gfx1100 --nojson
+check "trace" 0 "amdgpu_kernel" "$understudy" trace --target=gfx1100 --stage=llvm
+check "trace of a stage that is none" 2 "--stage=nonsense: expected one of kernel, choices" "$understudy" trace --stage=nonsense
 check "conform without files" 2 "no FILE given" "$understudy" conform
 check "conform of an absent file" 2 "absent.jsonl" "$understudy" conform absent.jsonl
 check "conform of an unknown ISA" 2 "no vectors of gfx7" "$understudy" conform --gfx=gfx7 "$vectors"

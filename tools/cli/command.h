@@ -13,8 +13,9 @@ namespace understudy::cli {
 
 struct Command {
   const char* name;
-  const char* summary;  // one line, for `understudy help`
-  const char* help;     // the whole page for `understudy NAME --help`
+  const char* summary;             // one line, for `understudy help`
+  const char* help;                // the whole page for `understudy NAME --help`
+  std::vector<std::string> flags;  // the absl flags that it takes
   // Returns the process exit code: 0 when everything the command checked holds, 1 when not. An error status
   // is printed and exits with 2.
   absl::StatusOr<int> (*run)(const std::vector<std::string>& arguments);

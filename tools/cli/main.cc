@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The `understudy` program: finds the command, parses its flags, runs it.
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
 
-#include "absl/flags/parse.h"
-#include "absl/flags/usage.h"
+#include "absl/flags/commandlineflag.h"
+#include "absl/flags/reflection.h"
 #include "absl/strings/str_cat.h"
 #include "tools/cli/command.h"
 
 namespace understudy::cli {
 namespace {
 
-constexpr Command kCommands[] = {
-    {"demo", "run tensors, a training run, OpenCL kernels and a fault on an emulated GPU",
+const Command kCommands[] = {
+    {"demo",
+     "run tensors, a training run, OpenCL kernels and a fault on an emulated GPU",
      R"(usage: understudy demo [--json]
 
 Runs without a GPU and prints four tables:
@@ -29,8 +32,10 @@ Runs without a GPU and prints four tables:
   --epochs=N       training epochs of table 2 (default 12)
 Exit code: 0 when every result is right, 1 when one is not, 2 on an error.
 )",
+     {"json", "epochs"},
      RunDemo},
-    {"conform", "run instruction vectors and say which agree",
+    {"conform",
+     "run instruction vectors and say which agree",
      R"(usage: understudy conform [--gfx=NAME] [--json] [--verbose] FILE...
 
 Runs each vector (JSON lines in the format of tests/data/conformance/amd/state.jsonl) on the emulator and prints the
@@ -42,8 +47,10 @@ the disassembly of the program.
   --verbose        also list the passes
 Exit code: 0 when no vector differs, 1 when one does, 2 on an error.
 )",
+     {"gfx", "json", "verbose"},
      RunConform},
-    {"disasm", "disassemble a code object or raw machine code",
+    {"disasm",
+     "disassemble a code object or raw machine code",
      R"(usage: understudy disasm [--gfx=NAME] [--json] FILE
 
 Prints each instruction of a code object's kernels (or of a raw file) with its offset, bytes and text.
@@ -52,8 +59,10 @@ Prints each instruction of a code object's kernels (or of a raw file) with its o
   --json           JSON instead of text
 Exit code: 0, or 2 on an error. Bytes that are no instruction are listed as such, with the reason.
 )",
+     {"gfx", "json"},
      RunDisasm},
-    {"trace", "print a kernel graph after each stage of lowering",
+    {"trace",
+     "print a kernel graph after each stage of lowering",
      R"(usage: understudy trace [--target=NAME] [--choices=LIST] [--stage=NAME] [FILE]
 
 Lowers the kernel graph in FILE (as graphs print; without FILE a 64x64x64 matmul) and prints it after each stage:
@@ -65,6 +74,7 @@ kernel, choices, expand, simplify, group, reduce, coalesce, dimensions, index, d
   --list_choices   instead: the choices that are legal after those given
 Exit code: 0, or 2 on an error.
 )",
+     {"target", "choices", "stage", "list_choices"},
      RunTrace},
 };
 
@@ -86,6 +96,53 @@ const Command* Find(const std::string& name) {
 
 bool IsHelp(const char* s) {
   return !std::strcmp(s, "--help") || !std::strcmp(s, "-h") || !std::strcmp(s, "-help");
+}
+
+// Sets the command's flags from `words` and returns the other words. Accepts --name=value, --name value, and
+// --name or
+// --noname for booleans; everything after "--" is no flag. absl::ParseCommandLine would also take the flags
+// of every other command, and exit with 1 on an error.
+absl::StatusOr<std::vector<std::string>> ParseFlags(const Command& command,
+                                                    const std::vector<std::string>& words) {
+  std::vector<std::string> positional;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "--") {
+      positional.insert(positional.end(), words.begin() + static_cast<int64_t>(i) + 1, words.end());
+      break;
+    }
+    if (word.size() < 2 || word[0] != '-') {
+      positional.push_back(word);
+      continue;
+    }
+    const size_t start = word[1] == '-' ? 2 : 1, equals = word.find('=');
+    std::string name = word.substr(start, equals == std::string::npos ? std::string::npos : equals - start);
+    const auto takes = [&command](const std::string& n) {
+      return std::find(command.flags.begin(), command.flags.end(), n) != command.flags.end();
+    };
+    const bool negated = !takes(name) && name.rfind("no", 0) == 0 && takes(name.substr(2));
+    if (negated) name = name.substr(2);
+    absl::CommandLineFlag* flag = takes(name) ? absl::FindCommandLineFlag(name) : nullptr;
+    const bool is_bool = flag != nullptr && flag->IsOfType<bool>();
+    if (flag == nullptr || (negated && (!is_bool || equals != std::string::npos))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("no flag '", word, "'; see `understudy ", command.name, " --help`"));
+    }
+    std::string value = negated ? "false" : "true";
+    if (equals != std::string::npos) {
+      value = word.substr(equals + 1);
+    } else if (!is_bool) {
+      if (i + 1 == words.size())
+        return absl::InvalidArgumentError(absl::StrCat("--", name, " needs a value"));
+      value = words[++i];
+    }
+    std::string error;
+    if (!flag->ParseFrom(value, &error)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", name, "=", value, " is not accepted", error.empty() ? "" : ": ", error));
+    }
+  }
+  return positional;
 }
 
 int Main(int argc, char** argv) {
@@ -110,10 +167,9 @@ int Main(int argc, char** argv) {
     std::fputs(command->help, stdout);
     return 0;
   }
-  absl::SetProgramUsageMessage(command->help);
-  argv[1] = argv[0];
-  const std::vector<char*> positional = absl::ParseCommandLine(argc - 1, argv + 1);
-  const absl::StatusOr<int> code = command->run({positional.begin() + 1, positional.end()});
+  const absl::StatusOr<std::vector<std::string>> positional = ParseFlags(*command, {argv + 2, argv + argc});
+  const absl::StatusOr<int> code =
+      positional.ok() ? command->run(*positional) : absl::StatusOr<int>(positional.status());
   if (!code.ok()) {
     std::fflush(stdout);
     std::fprintf(stderr, "understudy %s: %s\n", command->name, std::string(code.status().message()).c_str());

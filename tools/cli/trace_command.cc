@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `understudy trace`: a kernel graph after each stage of lowering, and the code that it becomes.
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "src/base/file.h"
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
@@ -65,7 +67,9 @@ absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
     for (const Choice& c : ListChoices(kernel, target, given)) std::printf("%s\n", c.Text().c_str());
     return 0;
   }
+  std::vector<std::string> stages;
   const auto show = [&](const std::string& stage, const std::string& text) {
+    stages.push_back(stage);
     if (only.empty() || only == stage) std::printf("== %s ==\n%s\n", stage.c_str(), text.c_str());
   };
   US_ASSIGN_OR_RETURN(
@@ -79,6 +83,10 @@ absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
                     linear.global[1], " x ", linear.global[2], "\nwork-items: ", linear.local[0], " x ",
                     linear.local[1], " x ", linear.local[2], "\nlocal memory: ", linear.local_bytes,
                     " bytes\ncode: ", compiled.code.size(), " bytes\n"));
+  if (!only.empty() && std::find(stages.begin(), stages.end(), only) == stages.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--stage=", only, ": expected one of ", absl::StrJoin(stages, ", ")));
+  }
   return 0;
 }
 

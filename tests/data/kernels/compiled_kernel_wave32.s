@@ -1,3 +1,4 @@
+; SPDX-License-Identifier: Apache-2.0
 ; clang for gfx1100, see tests/emu/amd/semantics/regenerate_compiled_kernel.sh
 	s_load_b128 s[0:3], s[0:1], 0x0
 	v_lshlrev_b32_e32 v8, 2, v0

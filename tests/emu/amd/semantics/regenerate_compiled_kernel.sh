@@ -10,6 +10,6 @@ __attribute__((amdgpu_kernel)) void test(const G u32* in, G u32* out) {
   const int t = __builtin_amdgcn_workitem_id_x(); COMPILED_KERNEL_BODY }' |
     clang-22 -x c - --target=amdgcn-amd-amdhsa -mcpu=gfx1100 "$([ $wave = 64 ] && echo -mwavefrontsize64 || echo -mno-wavefrontsize64)" \
       -O2 -ffp-contract=off -nogpulib -Wno-everything -I. -S -o - |
-    awk 'BEGIN { print "; clang for gfx1100, see tests/emu/amd/semantics/regenerate_compiled_kernel.sh" }
+    awk 'BEGIN { print "; SPDX-License-Identifier: Apache-2.0"; print "; clang for gfx1100, see tests/emu/amd/semantics/regenerate_compiled_kernel.sh" }
          /^test:/ { on = 1; next } /^\t\.section/ { on = 0 } on && !/^\t\./ && !/^\.Lfunc/ { sub(/[ \t]*;.*/, ""); if (length) print }' > $out
 done
