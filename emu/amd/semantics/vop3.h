@@ -16,8 +16,6 @@ namespace understudy::emu::amd {
   }
 US_INT_TERNARY(VBfeU32, b.And(b.Shr(x, y), b.Sub(b.Shl(b.C32(1), z), b.C32(1))))
 US_INT_TERNARY(VBfiB32, b.Or(b.And(x, y), b.And(b.Not(x), z)))
-US_INT_TERNARY(VAlignbitB32, b.Lo32(b.Shr(b.Pack32(y, x), b.And(z, b.C32(31)))))
-US_INT_TERNARY(VAlignbyteB32, b.Lo32(b.Shr(b.Pack32(y, x), b.Shl(b.And(z, b.C32(3)), b.C32(3)))))
 US_INT_TERNARY(VMin3I32, b.SMin(b.SMin(x, y), z))
 US_INT_TERNARY(VMin3U32, b.UMin(b.UMin(x, y), z))
 US_INT_TERNARY(VMax3I32, b.SMax(b.SMax(x, y), z))
@@ -37,6 +35,16 @@ US_INT_TERNARY(VLshlOrB32, b.Or(b.Shl(x, y), z))
 US_INT_TERNARY(VAndOrB32, b.Or(b.And(x, y), z))
 US_INT_TERNARY(VOr3B32, b.Or(b.Or(x, y), z))
 #undef US_INT_TERNARY
+
+// The amount is a 16-bit source: op_sel chooses the half of its register.
+template <class B> constexpr void VAlignbitB32(B& b) {
+  const auto amount = b.And(b.Zext32(b.SrcU16(2)), b.C32(31));
+  b.DstU32(b.Lo32(b.Shr(b.Pack32(b.SrcU32(1), b.SrcU32(0)), amount)));
+}
+template <class B> constexpr void VAlignbyteB32(B& b) {
+  const auto amount = b.Shl(b.And(b.Zext32(b.SrcU16(2)), b.C32(3)), b.C32(3));
+  b.DstU32(b.Lo32(b.Shr(b.Pack32(b.SrcU32(1), b.SrcU32(0)), amount)));
+}
 
 // The field is sign-extended from its own top bit; a width of 0 gives 0.
 template <class B> constexpr void VBfeI32(B& b) {
