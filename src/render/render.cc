@@ -9,6 +9,8 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -41,7 +43,8 @@ void InitializeLlvm() {
 
 std::string HostFeatures() {
   std::string text;
-  for (const auto& [name, on] : llvm::sys::getHostCPUFeatures()) absl::StrAppend(&text, text.empty() ? "" : ",", on ? "+" : "-", name.str());
+  for (const auto& [name, on] : llvm::sys::getHostCPUFeatures())
+    absl::StrAppend(&text, text.empty() ? "" : ",", on ? "+" : "-", name.str());
   return text;
 }
 
@@ -51,17 +54,25 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const Target& ta
   const std::string cpu = host ? llvm::sys::getHostCPUName().str() : target.isa;
   std::string error;
   const llvm::Target* t = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (t == nullptr) return absl::InternalError(absl::StrCat("LLVM has no target ", triple.str(), ": ", error));
+  if (t == nullptr)
+    return absl::InternalError(absl::StrCat("LLVM has no target ", triple.str(), ": ", error));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  // 16-bit values in whole registers: with halves of registers (real-true16, LLVM 22's default for gfx11) random kernels
-  // of 8- and 16-bit integers and odd vectors of halves came out wrong or did not compile.
+  // 16-bit values in whole registers. With halves of registers (real-true16, LLVM 22's default for gfx11) eight
+  // bytes of which two are defined, `shufflevector <2 x i8> %x, poison, <8 x i32> <0, 1, poison...>`, are
+  // selected as
+  //   %v:vgpr_32 = REG_SEQUENCE %x:vgpr_16, lo16, undef, hi16, undef, sub1    (sub1 of one register)
+  //   %w:vreg_64 = COPY %v
+  // which loses x (`global_load_d16_b16 v1, ...`, then `v_mov_b32 v1, s0`); vectors of an odd number of halves
+  // stopped the compiler.
   const std::string features = host ? HostFeatures() : "+wavefrontsize32,-real-true16";
-  std::unique_ptr<llvm::TargetMachine> machine(
-      t->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
-  if (machine == nullptr) return absl::InternalError(absl::StrCat("LLVM makes no machine for ", triple.str()));
+  std::unique_ptr<llvm::TargetMachine> machine(t->createTargetMachine(
+      triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
+  if (machine == nullptr)
+    return absl::InternalError(absl::StrCat("LLVM makes no machine for ", triple.str()));
   // An unknown processor only warns, and gives code for another one.
-  if (!machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) return absl::UnimplementedError(absl::StrCat("LLVM does not know the processor '", cpu, "'"));
+  if (!machine->getMCSubtargetInfo()->isCPUStringValid(cpu))
+    return absl::UnimplementedError(absl::StrCat("LLVM does not know the processor '", cpu, "'"));
   return machine;
 }
 
@@ -79,6 +90,30 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cgam, mam);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, mam);
+}
+
+// LLVM 22's AMDGPU backend takes `fneg (bitcast (build_vector i32 x, y))` for the negation of an f64, whose
+// sign is in the last word, and negates the last element alone: <2 x float> leaves one sign as it was, <4 x
+// float> three. Negations of single floats are right, so every vector of them is taken apart, after the
+// passes that could put it together again.
+void SplitVectorNegations(llvm::Module& module) {
+  std::vector<llvm::Instruction*> negations;
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& i : llvm::instructions(function)) {
+      if (i.getOpcode() == llvm::Instruction::FNeg && i.getType()->isVectorTy()) negations.push_back(&i);
+    }
+  }
+  for (llvm::Instruction* negation : negations) {
+    llvm::IRBuilder<> b(negation);
+    b.setFastMathFlags(negation->getFastMathFlags());
+    const unsigned count = llvm::cast<llvm::FixedVectorType>(negation->getType())->getNumElements();
+    llvm::Value* out = llvm::PoisonValue::get(negation->getType());
+    for (unsigned i = 0; i < count; ++i) {
+      out = b.CreateInsertElement(out, b.CreateFNeg(b.CreateExtractElement(negation->getOperand(0), i)), i);
+    }
+    negation->replaceAllUsesWith(out);
+    negation->eraseFromParent();
+  }
 }
 
 absl::StatusOr<llvm::SmallVector<char, 0>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -126,11 +161,13 @@ absl::StatusOr<std::vector<uint8_t>> Link(const llvm::SmallVector<char, 0>& obje
   llvm::raw_string_ostream stdout_stream(stdout_text), stderr_stream(stderr_text);
   static std::mutex* const lld_mutex = new std::mutex;  // lldMain keeps global state
   std::lock_guard lock(*lld_mutex);
-  const char* args[] = {"ld.lld", "-shared", "--no-undefined", "--threads=1", in.path().c_str(), "-o", out.path().c_str()};
+  const char* args[] = {"ld.lld",          "-shared", "--no-undefined",  "--threads=1",
+                        in.path().c_str(), "-o",      out.path().c_str()};
   const lld::Result result = lld::lldMain(args, stdout_stream, stderr_stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0) return absl::InternalError(absl::StrCat("lld: ", stderr_text));
   auto buffer = llvm::MemoryBuffer::getFile(out.path(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer) return absl::InternalError(absl::StrCat("cannot read ", out.path(), ": ", buffer.getError().message()));
+  if (!buffer)
+    return absl::InternalError(absl::StrCat("cannot read ", out.path(), ": ", buffer.getError().message()));
   return std::vector<uint8_t>((*buffer)->getBufferStart(), (*buffer)->getBufferEnd());
 }
 
@@ -145,7 +182,9 @@ std::string SymbolFor(const std::string& name) {
 
 absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Target& target) {
   const bool host = target.isa == "host";
-  if (!host && target.isa.rfind("gfx", 0) != 0) return absl::UnimplementedError(absl::StrCat("the LLVM renderer has no target '", target.isa, "'; expected host or gfx..."));
+  if (!host && target.isa.rfind("gfx", 0) != 0)
+    return absl::UnimplementedError(
+        absl::StrCat("the LLVM renderer has no target '", target.isa, "'; expected host or gfx..."));
   InitializeLlvm();
   US_ASSIGN_OR_RETURN(const auto machine, MachineFor(target));
   llvm::LLVMContext context;
@@ -160,7 +199,8 @@ absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Targ
       &diagnostics);
   CompiledKernel out;
   out.name = SymbolFor(kernel.name);
-  US_ASSIGN_OR_RETURN(const auto module, BuildModule(kernel, out.name, !host, machine->createDataLayout(), context));
+  US_ASSIGN_OR_RETURN(const auto module,
+                      BuildModule(kernel, out.name, !host, machine->createDataLayout(), context));
   module->setTargetTriple(machine->getTargetTriple());
   if (host) {
     for (llvm::Function& f : *module) {
@@ -171,8 +211,10 @@ absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Targ
   }
   llvm::raw_string_ostream(out.text) << *module;
   Optimize(*module, *machine);
+  if (!host) SplitVectorNegations(*module);
   US_ASSIGN_OR_RETURN(const auto object, EmitObject(*module, *machine));
-  if (!diagnostics.empty()) return absl::InternalError(absl::StrCat("kernel ", out.name, ": LLVM: ", diagnostics));
+  if (!diagnostics.empty())
+    return absl::InternalError(absl::StrCat("kernel ", out.name, ": LLVM: ", diagnostics));
   if (host) {
     out.code.assign(object.begin(), object.end());
   } else {
@@ -194,8 +236,9 @@ Target HostTarget() {
   const auto features = llvm::sys::getHostCPUFeatures();
   const auto f16c = features.find("f16c");
   if (f16c != features.end() && f16c->second) {
-    t.arithmetic = {Scalar::kBool,  Scalar::kInt8,   Scalar::kUInt8, Scalar::kInt16,   Scalar::kUInt16,  Scalar::kInt32,
-                    Scalar::kUInt32, Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16, Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
+    t.arithmetic = {Scalar::kBool,    Scalar::kInt8,    Scalar::kUInt8, Scalar::kInt16,  Scalar::kUInt16,
+                    Scalar::kInt32,   Scalar::kUInt32,  Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16,
+                    Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
   }
   return t;
 }
@@ -208,8 +251,10 @@ Target Gfx1100Target() {
   t.local_bytes = 64 * 1024;
   t.has_local = true;
   t.max_vector_bytes = 16;
-  t.arithmetic = {Scalar::kBool,  Scalar::kInt8,   Scalar::kUInt8, Scalar::kInt16,   Scalar::kUInt16,  Scalar::kInt32,
-                  Scalar::kUInt32, Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16, Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
+  t.maximum = {Scalar::kFloat32, Scalar::kFloat64};
+  t.arithmetic = {Scalar::kBool,    Scalar::kInt8,    Scalar::kUInt8, Scalar::kInt16,  Scalar::kUInt16,
+                  Scalar::kInt32,   Scalar::kUInt32,  Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16,
+                  Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
   return t;
 }
 
