@@ -58,13 +58,13 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const Target& ta
     return absl::InternalError(absl::StrCat("LLVM has no target ", triple.str(), ": ", error));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  // 16-bit values in whole registers. With halves of registers (real-true16, LLVM 22's default for gfx11) eight
-  // bytes of which two are defined, `shufflevector <2 x i8> %x, poison, <8 x i32> <0, 1, poison...>`, are
-  // selected as
+  // 16-bit values in whole registers. With halves of registers (real-true16, LLVM 22's default for gfx11)
+  // eight bytes of which two are defined, `shufflevector <2 x i8> %x, poison, <8 x i32> <0, 1, poison...>`,
+  // are selected as
   //   %v:vgpr_32 = REG_SEQUENCE %x:vgpr_16, lo16, undef, hi16, undef, sub1    (sub1 of one register)
   //   %w:vreg_64 = COPY %v
-  // which loses x (`global_load_d16_b16 v1, ...`, then `v_mov_b32 v1, s0`); vectors of an odd number of halves
-  // stopped the compiler.
+  // which loses x (`global_load_d16_b16 v1, ...`, then `v_mov_b32 v1, s0`); vectors of an odd number of
+  // halves stopped the compiler.
   const std::string features = host ? HostFeatures() : "+wavefrontsize32,-real-true16";
   std::unique_ptr<llvm::TargetMachine> machine(t->createTargetMachine(
       triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
@@ -92,10 +92,10 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, mam);
 }
 
-// LLVM 22's AMDGPU backend takes `fneg (bitcast (build_vector i32 x, y))` for the negation of an f64, whose
-// sign is in the last word, and negates the last element alone: <2 x float> leaves one sign as it was, <4 x
-// float> three. Negations of single floats are right, so every vector of them is taken apart, after the
-// passes that could put it together again.
+// LLVM 22's AMDGPU backend (performFNegCombine, case BITCAST, whatever the type) takes `fneg (bitcast
+// (build_vector i32 x, y))` for the negation of an f64, whose sign is in the last word, and negates the last
+// element alone: <2 x float> leaves one sign as it was, <4 x float> three. Negations of single floats are
+// right, so every vector of them is taken apart, after the passes that could put it together again.
 void SplitVectorNegations(llvm::Module& module) {
   std::vector<llvm::Instruction*> negations;
   for (llvm::Function& function : module) {
