@@ -6,7 +6,7 @@ load("@rules_cc//cc:defs.bzl", "cc_test")
 def cc_fuzz_test(name, srcs, corpus = [], deps = [], runs = 20000, max_len = 256, **kw):
     cc_test(
         name = name,
-        size = "small",
+        size = "medium",
         srcs = srcs,
         data = corpus,
         # A directory with the corpus, and bounded runs, so that the test ends by itself.

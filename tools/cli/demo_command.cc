@@ -104,8 +104,8 @@ void PrintFault(const json& part) {
                                                   ", ", r["lane"].get<int>())});
   t.AddRow({"address", absl::StrCat(r["address"].get<std::string>(), " (the source computes ",
                                     r["expected_address"].get<std::string>(), ")")});
-  t.AddRow({"driver", part["driver_status"]});
-  std::printf("%s\n   %s\n\n", t.Text().c_str(), r["message"].get<std::string>().c_str());
+  std::printf("%s\n   mock machine: %s\n\n   driver: %s\n\n", t.Text().c_str(),
+              r["message"].get<std::string>().c_str(), part["driver_status"].get<std::string>().c_str());
   std::printf("   queues rebuilt in the same process; the next launch differs in %s values: %s\n\n",
               Thousands(part["differences_after"]).c_str(), Verdict(part).c_str());
 }

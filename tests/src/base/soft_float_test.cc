@@ -143,7 +143,9 @@ TEST(SoftFloat, IntegerConversionsEqualHost) {
       volatile double f64;
       {
         ScopedHostRounding scope(mode);
-        f32 = static_cast<float>(s), f32u = static_cast<float>(u), f64 = static_cast<double>(s);
+        f32 = static_cast<float>(s);
+        f32u = static_cast<float>(u);
+        f64 = static_cast<double>(s);
       }
       ASSERT_EQ(SoftFromInt(formats::kF32, v, {mode}), std::bit_cast<uint32_t>(static_cast<float>(f32))) << v;
       ASSERT_EQ(SoftFromUint(formats::kF32, static_cast<uint64_t>(v), {mode}),
