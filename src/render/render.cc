@@ -116,6 +116,31 @@ void SplitVectorNegations(llvm::Module& module) {
   }
 }
 
+// CodeGenPrepare makes `x + 1` and `x == -1` one addition with overflow, and LLVM 22's AMDGPU backend then
+// turns `uaddo_carry (add y, z), 0, carry`, the high word of a 64-bit one, into `uaddo_carry y, z, carry`,
+// whose overflow is another (`s_addc_u32 s17, s0, s13; s_cselect_b32 s41, -1, 0`: true whenever s0 + s13
+// overflows). Comparisons of wide integers are therefore written so that CodeGenPrepare does not know them.
+void HideOverflowTests(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& i : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&i);
+      if (compare == nullptr || !compare->getOperand(0)->getType()->isIntegerTy()) continue;
+      if (compare->getOperand(0)->getType()->getIntegerBitWidth() <= 32) continue;
+      llvm::IRBuilder<> b(compare);
+      if (compare->isEquality()) {
+        // x == c is ~x == ~c.
+        if (!llvm::isa<llvm::ConstantInt>(compare->getOperand(1))) continue;
+        for (int operand : {0, 1}) compare->setOperand(operand, b.CreateNot(compare->getOperand(operand)));
+      } else if (compare->isUnsigned()) {
+        for (int operand : {0, 1}) {
+          llvm::Value* v = compare->getOperand(operand);
+          if (llvm::isa<llvm::BinaryOperator>(v)) compare->setOperand(operand, b.CreateFreeze(v));
+        }
+      }
+    }
+  }
+}
+
 absl::StatusOr<llvm::SmallVector<char, 0>> EmitObject(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
@@ -211,7 +236,10 @@ absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Targ
   }
   llvm::raw_string_ostream(out.text) << *module;
   Optimize(*module, *machine);
-  if (!host) SplitVectorNegations(*module);
+  if (!host) {
+    SplitVectorNegations(*module);
+    HideOverflowTests(*module);
+  }
   US_ASSIGN_OR_RETURN(const auto object, EmitObject(*module, *machine));
   if (!diagnostics.empty())
     return absl::InternalError(absl::StrCat("kernel ", out.name, ": LLVM: ", diagnostics));

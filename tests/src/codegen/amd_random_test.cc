@@ -116,6 +116,33 @@ TEST_F(AmdRandom, EveryElementOfAVectorIsNegated) {
   }
 }
 
+// A division by a product tests the product against 0 and -1 at once, by adding one. LLVM took the carry of
+// another sum for that of this one, unless the renderer keeps them apart.
+TEST_F(AmdRandom, WideProductsAreDivisors) {
+  const UOpRef i = uop::Range(64, 0, AxisKind::kGlobal);
+  const auto input = [&](int64_t p) { return uop::Load(uop::IndexOf(uop::Param(dtypes::kInt64, p), i)); };
+  const UOpRef divisor = uop::Mul(input(2), input(3));
+  const std::vector<UOpRef> values = {uop::IDiv(input(1), divisor), uop::IMod(input(1), divisor),
+                                      uop::FloorDiv(input(1), divisor)};
+  for (size_t v = 0; v < values.size(); ++v) {
+    RandomKernel k;
+    k.kernel =
+        uop::Sink({uop::Store(uop::IndexOf(uop::Param(dtypes::kInt64, 0), i), values[v], {i})}, "divided");
+    k.dtypes.assign(4, dtypes::kInt64);
+    k.bytes.assign(4, std::vector<uint8_t>(64 * 8));
+    uint64_t state = 1;
+    for (size_t n = 0; n < 3 * 64; ++n) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      std::memcpy(&k.bytes[1 + n / 64][8 * (n % 64)], &state, 8);
+    }
+    for (const char* choices : {"", "local(0,32)", "vectorize(0,2)"}) {
+      SCOPED_TRACE(choices);
+      Compare(v, k, ref_, *ParseChoices(choices));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST_F(AmdRandom, TranscendentalsEqualCpu) {
   const auto [first, end] = Seeds(20);
   for (uint64_t seed = first; seed < end; ++seed) {
