@@ -84,7 +84,6 @@ TEST_F(AmdRandom, EqualsRef) {
   }
 }
 
-// The same polynomials on both, so the same bits.
 // LLVM negates the last element alone of a vector of floats made of 32-bit selects, unless the renderer takes
 // the vector apart.
 TEST_F(AmdRandom, EveryElementOfAVectorIsNegated) {
@@ -116,6 +115,31 @@ TEST_F(AmdRandom, EveryElementOfAVectorIsNegated) {
   }
 }
 
+// LLVM selects a product rounded to f16 as V_FMA_MIXLO with +0 as addend, which turns -0 into +0, unless the
+// renderer keeps product and rounding apart.
+TEST_F(AmdRandom, ProductsRoundedToHalvesKeepTheSignOfZero) {
+  using namespace uop::expr;  // NOLINT
+  const UOpRef i = uop::Range(64, 0, AxisKind::kGlobal);
+  const UOpRef x = uop::Load(uop::IndexOf(uop::Param(dtypes::kFloat32, 1), i));
+  const UOpRef y = uop::Load(uop::IndexOf(uop::Param(dtypes::kFloat32, 2), i));
+  RandomKernel k;
+  k.kernel = uop::Sink(
+      {uop::Store(uop::IndexOf(uop::Param(dtypes::kFloat16, 0), i), uop::Cast(x * y, dtypes::kFloat16), {i})},
+      "halves");
+  k.dtypes = {dtypes::kFloat16, dtypes::kFloat32, dtypes::kFloat32};
+  k.bytes = {std::vector<uint8_t>(64 * 2), std::vector<uint8_t>(64 * 4), std::vector<uint8_t>(64 * 4)};
+  for (size_t n = 0; n < 64; ++n) {
+    const float a = n % 3 == 0 ? -0.0f : 0.5f * static_cast<float>(n), b = n % 2 ? 3.0f : -0.0f;
+    std::memcpy(&k.bytes[1][4 * n], &a, 4);
+    std::memcpy(&k.bytes[2][4 * n], &b, 4);
+  }
+  for (const char* choices : {"", "vectorize(0,4)", "local(0,8)"}) {
+    SCOPED_TRACE(choices);
+    Compare(0, k, ref_, *ParseChoices(choices));
+    if (HasFatalFailure()) return;
+  }
+}
+
 // A division by a product tests the product against 0 and -1 at once, by adding one. LLVM took the carry of
 // another sum for that of this one, unless the renderer keeps them apart.
 TEST_F(AmdRandom, WideProductsAreDivisors) {
@@ -143,6 +167,7 @@ TEST_F(AmdRandom, WideProductsAreDivisors) {
   }
 }
 
+// The same polynomials on both, so the same bits.
 TEST_F(AmdRandom, TranscendentalsEqualCpu) {
   const auto [first, end] = Seeds(20);
   for (uint64_t seed = first; seed < end; ++seed) {
