@@ -11,7 +11,7 @@
 
 namespace understudy {
 
-absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options) {
+absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options, const Wrap& wrap) {
   std::unique_ptr<Rig> rig(new Rig);
   mockgpu::MockKernel::Options machine;
   machine.log_events = false;
@@ -21,7 +21,7 @@ absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options) {
   devices.Register(std::make_shared<RefDevice>());
   devices.Register(std::make_shared<CpuDevice>());
   devices.Register(std::make_shared<NullDevice>(Gfx1100Target()));
-  devices.Register(rig->amd_);
+  devices.Register(wrap ? wrap(rig->amd_) : rig->amd_);
   rig->engine_ = std::make_unique<Engine>(std::move(devices), options);
   return rig;
 }

@@ -5,6 +5,7 @@
 // library depends on it.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -27,7 +28,11 @@ struct RigCounters {
 
 class Rig {
  public:
-  static absl::StatusOr<std::unique_ptr<Rig>> Create(const EngineOptions& options = {});
+  // The engine sees what `wrap` makes of the AMD device, where one is given (a device that watches it, say).
+  // A caller that keeps the device must drop it before the rig, which holds the machine beneath.
+  using Wrap = std::function<std::shared_ptr<Device>(std::shared_ptr<AmdDevice>)>;
+  static absl::StatusOr<std::unique_ptr<Rig>> Create(const EngineOptions& options = {},
+                                                     const Wrap& wrap = nullptr);
 
   Engine& engine() { return *engine_; }
   mockgpu::MockKernel& kernel() { return *kernel_; }

@@ -164,8 +164,8 @@ absl::Status AmdGpu::LaunchLocked(const LoadedKernel& kernel, const LaunchShape&
   p.AcquireMem(/*l2=*/after_copy);
   if (times != nullptr) p.ReleaseMemTimestamp(signals_.va + kBeginTicks);
 
-  // PRIV: without it waves of gfx11 hang at context save when no trap handler is installed (as the kernel
-  // driver's own tests set it). LDS in units of 512 bytes.
+  // PRIV: without it waves of gfx11 hang at context save when no trap handler is installed (tinygrad's
+  // ops_amd.py sets it for that reason). LDS in units of 512 bytes.
   constexpr uint32_t kPriv = 1u << 20;
   const uint32_t lds_units = (d.group_segment_fixed_size + shape.dynamic_lds + 511) / 512;
   const uint32_t rsrc2 = (d.rsrc2 & ~(0x1ffu << 15)) | lds_units << 15;

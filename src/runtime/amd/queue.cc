@@ -25,8 +25,8 @@ struct SaveArea {
   uint32_t total = 0;
 };
 
-// The sizes that the kernel driver expects for compute wave save and restore (kfd_queue.c,
-// kfd_queue_ctx_save_restore_size, for GFX11).
+// The sizes of the area for compute wave save and restore on GFX11, as public user-mode drivers compute them
+// (tinygrad, ops_amd.py).
 SaveArea SaveAreaOf(const GpuNode& node) {
   const uint32_t version = node.gfx_target_version;
   const uint32_t cus = node.cu_count();

@@ -87,15 +87,7 @@ absl::Status CpuDevice::Launch(Program& program, absl::Span<const Allocation> bu
   }
   const auto start = std::chrono::steady_clock::now();
   cpu->function()(pointers.data(), vars.data());
-  if (info != nullptr) {
-    const auto ns = [](auto d) {
-      return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
-    };
-    *info = {};
-    info->device_ns = ns(std::chrono::steady_clock::now() - start);
-    info->begin_ns = ns(start.time_since_epoch());
-    info->grid = info->block = {1, 1, 1};
-  }
+  RecordLaunch(start, info);
   return absl::OkStatus();
 }
 

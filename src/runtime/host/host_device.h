@@ -3,6 +3,7 @@
 // The half of a device that REF and CPU share: memory is this process's own, copies are memcpy, and a launch
 // has run when it returns. Knows nothing of kernels.
 
+#include <chrono>
 #include <mutex>
 #include <unordered_map>
 
@@ -25,6 +26,8 @@ class HostDevice : public Device {
  protected:
   // OutOfRange unless `bytes` fit in the range and the range lies in a live allocation.
   absl::Status CheckRange(const Allocation& range, size_t bytes) const;
+  // Fills `info` (unless null) for a launch that began at `start`, ends now and ran as one work-item.
+  static void RecordLaunch(std::chrono::steady_clock::time_point start, LaunchInfo* info);
 
  private:
   mutable std::mutex mutex_;

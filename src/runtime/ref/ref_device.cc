@@ -21,15 +21,7 @@ absl::Status RefDevice::Launch(Program& program, absl::Span<const Allocation> bu
   for (const Allocation& a : buffers) US_RETURN_IF_ERROR(CheckRange(a, a.bytes));
   const auto start = std::chrono::steady_clock::now();
   US_RETURN_IF_ERROR(ref->Run(buffers, vars));
-  if (info != nullptr) {
-    const auto ns = [](auto d) {
-      return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(d).count());
-    };
-    *info = {};
-    info->device_ns = ns(std::chrono::steady_clock::now() - start);
-    info->begin_ns = ns(start.time_since_epoch());
-    info->grid = info->block = {1, 1, 1};
-  }
+  RecordLaunch(start, info);
   return absl::OkStatus();
 }
 
