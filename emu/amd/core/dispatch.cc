@@ -30,6 +30,7 @@ class Dispatch::Impl {
       cache_ = own_cache_.get();
     }
     US_CHECK(cache_->isa() == isa) << "the shared program cache decodes another generation";
+    plan_.isa = isa;
     std::string wrong = plan_.Decode(regs, options);
     if (wrong.empty() && isa != Isa::kRdna3) wrong = absl::StrFormat("no core for %s", IsaName(isa));
     if (wrong.empty() && regs.pgm_addr % 256 != 0) {

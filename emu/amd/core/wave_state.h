@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "emu/amd/isa/opcode.h"
 #include "emu/memory/address_space.h"
 
 namespace understudy::emu::amd {
@@ -26,6 +27,8 @@ constexpr int kTtmp0 = 108;
 constexpr int kNull = 124;
 constexpr int kM0 = 125;
 constexpr int kExecLo = 126, kExecHi = 127;
+
+constexpr int kAgprBase = 256;  // AGPR 0 in the register storage
 
 // MODE register fields (RDNA3 ISA, "MODE register").
 constexpr uint32_t kModeRoundF32Shift = 0,
@@ -63,10 +66,13 @@ struct WaveState {
   bool scc;
   uint32_t mode, status, trapsts;
 
+  Isa isa;
   int wave_size;       // 32 or 64
   uint64_t lane_mask;  // wave_size ones
-  uint32_t num_vgprs;  // allocated to this wave; the storage behind `vgpr` always holds 256
-  uint32_t* vgpr;      // [register * wave_size + lane], 64-byte aligned
+  // VGPRs allocated to this wave; the storage behind `vgpr` always holds 256, and on CDNA 512: AGPR r is
+  // register 256 + r there, of which num_agprs are allocated.
+  uint32_t num_vgprs, num_agprs;
+  uint32_t* vgpr;  // [register * wave_size + lane], 64-byte aligned
 
   uint8_t* lds;        // of the workgroup
   uint32_t lds_bytes;  // accesses beyond are out of range, per byte
@@ -100,6 +106,8 @@ struct WaveState {
     return wave_size == 64 && reg + 1 < 128 && reg != kNull ? sgpr[reg] | uint64_t{sgpr[reg + 1]} << 32
                                                             : sgpr[reg];
   }
+  uint32_t* Agpr(int reg) { return Vgpr(kAgprBase + reg); }
+  const uint32_t* Agpr(int reg) const { return Vgpr(kAgprBase + reg); }
   uint32_t* Vgpr(int reg) { return vgpr + static_cast<size_t>(reg) * wave_size; }
   const uint32_t* Vgpr(int reg) const { return vgpr + static_cast<size_t>(reg) * wave_size; }
 };

@@ -132,7 +132,9 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.trapsts = 0;
   s.wave_size = static_cast<int>(lanes);
   s.lane_mask = LowMask(s.wave_size);
+  s.isa = plan_.isa;
   s.num_vgprs = plan_.num_vgprs;
+  s.num_agprs = plan_.num_agprs;
   s.vgpr = wave.vgpr_storage;
   s.lds = reinterpret_cast<uint8_t*>(lds_.data());
   s.lds_bytes = plan_.lds_bytes;

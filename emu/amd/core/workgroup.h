@@ -16,8 +16,9 @@ namespace understudy::emu::amd {
 struct LaunchPlan {
   DispatchRegs regs;
   Dispatch::Options options;
+  Isa isa = Isa::kRdna3;
   int wave_size = 64;
-  uint32_t num_vgprs = 0;
+  uint32_t num_vgprs = 0, num_agprs = 0;
   uint32_t lds_bytes = 0;
   uint32_t group_dim[3] = {1, 1, 1};    // work-items of a full workgroup
   uint32_t partial_dim[3] = {1, 1, 1};  // of the last workgroup in each dimension
@@ -35,7 +36,7 @@ struct Wave {
   enum class Status : uint8_t { kReady, kBarrier, kDone };
   WaveState state;
   Status status = Status::kReady;
-  uint32_t* vgpr_storage = nullptr;  // 256 registers of the widest wave, 64-byte aligned
+  uint32_t* vgpr_storage = nullptr;  // 256 registers (CDNA: 512) of the widest wave, 64-byte aligned
   std::unique_ptr<uint32_t[]> vgpr_allocation;
 };
 

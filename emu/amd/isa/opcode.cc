@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/amd/isa/opcode.h"
 
+#include <cstring>
+
 namespace understudy::emu::amd {
 namespace {
 
@@ -35,18 +37,40 @@ const char* DataTypeName(DataType type) {
   return type < DataType::kCount ? kDataTypeNames[static_cast<int>(type)] : "?";
 }
 
-const char* IsaName(Isa isa) {
-  switch (isa) {
-    case Isa::kRdna3:
-      return "rdna3";
-    case Isa::kRdna35:
-      return "rdna3.5";
-    case Isa::kRdna4:
-      return "rdna4";
-    case Isa::kCdna4:
-      return "cdna4";
+namespace {
+
+struct Generation {
+  Isa isa;
+  const char* name;
+  const char* targets[4];  // the first stands for the generation
+};
+
+constexpr Generation kGenerations[] = {
+    {Isa::kRdna3, "rdna3", {"gfx1100", "gfx1101", "gfx1102", "gfx1103"}},
+    {Isa::kRdna35, "rdna3.5", {"gfx1150", "gfx1151", "gfx1152", "gfx1153"}},
+    {Isa::kRdna4, "rdna4", {"gfx1200", "gfx1201"}},
+    {Isa::kCdna2, "cdna2", {"gfx90a"}},
+    {Isa::kCdna3, "cdna3", {"gfx942"}},
+    {Isa::kCdna4, "cdna4", {"gfx950"}},
+};
+
+const Generation& Find(Isa isa) { return kGenerations[static_cast<int>(isa)]; }
+
+}  // namespace
+
+const char* IsaName(Isa isa) { return Find(isa).name; }
+
+const char* IsaTarget(Isa isa) { return Find(isa).targets[0]; }
+
+bool IsaOfTarget(const char* target, Isa* isa) {
+  for (const Generation& generation : kGenerations) {
+    for (const char* name : generation.targets) {
+      if (name == nullptr || std::strcmp(name, target) != 0) continue;
+      *isa = generation.isa;
+      return true;
+    }
   }
-  return "?";
+  return false;
 }
 
 }  // namespace understudy::emu::amd

@@ -8,8 +8,14 @@
 namespace understudy::emu::amd {
 
 // A generation of the instruction set: opcode and operand numbers are per generation.
-// kRdna3 is gfx1100-gfx1103; kRdna35 is gfx1150 and its kin, which add scalar float arithmetic.
-enum class Isa : uint8_t { kRdna3, kRdna35, kRdna4, kCdna4 };
+// kRdna3 is gfx1100-gfx1103; kRdna35 is gfx1150 and its kin, which add scalar float arithmetic; kRdna4
+// gfx1200 and gfx1201; kCdna2 gfx90a; kCdna3 gfx942; kCdna4 gfx950.
+enum class Isa : uint8_t { kRdna3, kRdna35, kRdna4, kCdna2, kCdna3, kCdna4 };
+inline constexpr Isa kAllIsas[] = {Isa::kRdna3, Isa::kRdna35, Isa::kRdna4,
+                                   Isa::kCdna2, Isa::kCdna3,  Isa::kCdna4};
+
+constexpr bool IsCdna(Isa isa) { return isa >= Isa::kCdna2; }
+constexpr bool IsRdna(Isa isa) { return !IsCdna(isa); }
 
 // One enumerator a mnemonic, spelled as the ISA manual does but without _e32/_e64: V_ADD_F32 is one Opcode
 // whether it came as VOP2, VOP3, with DPP or as a half of a VOPD pair.
@@ -45,5 +51,9 @@ const char* EncodingName(Encoding encoding);
 const char* DataTypeName(DataType type);
 // "rdna3".
 const char* IsaName(Isa isa);
+// The processor that stands for a generation in assemblers and compilers: "gfx1100".
+const char* IsaTarget(Isa isa);
+// The generation of a processor ("gfx1201" -> kRdna4); false for one that no table describes.
+bool IsaOfTarget(const char* target, Isa* isa);
 
 }  // namespace understudy::emu::amd

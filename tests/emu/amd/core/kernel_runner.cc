@@ -9,7 +9,7 @@
 
 namespace understudy::emu::amd {
 
-KernelRunner::KernelRunner(int wave_size) : wave_size_(wave_size) {
+KernelRunner::KernelRunner(int wave_size, Isa isa) : wave_size_(wave_size), isa_(isa) {
   // 64 VGPRs; f32 denormals kept; no LDS.
   regs.rsrc1 = (wave_size == 32 ? 7u : 15u) | 0xf0u << 12;
   regs.initiator = wave_size == 32 ? kCsW32En : 0;
@@ -19,7 +19,7 @@ KernelRunner::KernelRunner(int wave_size) : wave_size_(wave_size) {
 }
 
 void KernelRunner::Program(const std::string& assembly) {
-  auto code = Assemble("gfx1100", assembly, wave_size_ == 64 ? "+wavefrontsize64" : "");
+  auto code = Assemble(IsaTarget(isa_), assembly, IsRdna(isa_) && wave_size_ == 64 ? "+wavefrontsize64" : "");
   ASSERT_TRUE(code.ok()) << code.status().ToString();
   if (!program_.empty()) US_CHECK_OK(memory.Unmap(kProgramVa, program_.size()));
   program_ = *std::move(code);
@@ -49,7 +49,7 @@ void KernelRunner::ReserveScratch(uint32_t bytes_per_lane, uint32_t waves) {
 }
 
 std::unique_ptr<Dispatch> KernelRunner::Start() {
-  return std::make_unique<Dispatch>(Isa::kRdna3, regs, &memory, options);
+  return std::make_unique<Dispatch>(isa_, regs, &memory, options);
 }
 
 void KernelRunner::Run() {

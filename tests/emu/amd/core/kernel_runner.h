@@ -18,7 +18,7 @@ class KernelRunner {
  public:
   static constexpr uint64_t kProgramVa = 0x10000, kBufferVa = 0x1000000, kScratchVa = 0x40000000;
 
-  explicit KernelRunner(int wave_size = 32);
+  explicit KernelRunner(int wave_size = 32, Isa isa = Isa::kRdna3);
 
   // Fails the test when the text does not assemble. s_endpgm is not added.
   void Program(const std::string& assembly);
@@ -40,6 +40,7 @@ class KernelRunner {
 
  private:
   const int wave_size_;
+  const Isa isa_;
   std::vector<uint8_t> program_;
   std::vector<std::unique_ptr<std::vector<uint32_t>>> buffers_;
   std::vector<uint8_t> scratch_;
