@@ -79,4 +79,8 @@ absl::Status DecodeFlat(Cursor* c, Inst* inst);    // FLAT GLOBAL SCRATCH
 absl::Status DecodeBuffer(Cursor* c, Inst* inst);  // MUBUF MTBUF
 absl::Status DecodeImage(Cursor* c, Inst* inst);
 
+// A whole instruction of CDNA2, CDNA3 or CDNA4: like the decoders above it sets c->row, from which the caller
+// takes op, enc and the suffixes (cdna_decode.cc).
+absl::Status DecodeCdna(Cursor* c, Inst* inst);
+
 }  // namespace understudy::emu::amd::decode

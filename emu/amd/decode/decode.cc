@@ -78,14 +78,16 @@ absl::Status DecodeRdna3(Cursor* c, Inst* inst) {
 }  // namespace decode
 
 absl::Status DecodeInto(Isa isa, const uint8_t* bytes, size_t n, Inst* out) {
-  if (isa != Isa::kRdna3 && isa != Isa::kRdna35) {
-    return absl::UnimplementedError(
-        absl::StrCat("no decoder for ", IsaName(isa), "; there is one for rdna3"));
-  }
   *out = Inst();
   out->isa = isa;
   decode::Cursor cursor{bytes, n, isa};
-  US_RETURN_IF_ERROR(decode::DecodeRdna3(&cursor, out));
+  if (IsCdna(isa)) {
+    US_RETURN_IF_ERROR(decode::DecodeCdna(&cursor, out));
+  } else if (isa == Isa::kRdna4) {
+    return absl::UnimplementedError("no decoder for rdna4");
+  } else {
+    US_RETURN_IF_ERROR(decode::DecodeRdna3(&cursor, out));
+  }
   const decode::Row& row = *cursor.row;
   out->op = row.op;
   out->enc = row.enc;

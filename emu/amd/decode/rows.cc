@@ -2,52 +2,24 @@
 #include "emu/amd/decode/rows.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "emu/amd/decode/raw_rows.h"
+#include "src/base/status.h"
 
 namespace understudy::emu::amd::decode {
 namespace {
 
-enum class Field : uint8_t {
-  NONE,
-#define AMD_FIELD(name) name,
-#include "emu/amd/isa/operand_fields.inc"
-#undef AMD_FIELD
-};
-
-enum class Suffix : uint8_t { NONE, E32, E64 };
-
-struct RawOperand {
-  Field field;
-  DataType type;
-  uint16_t bits;
-  OperandKind kind;
-};
-
-struct RawRow {
-  Encoding enc;
-  uint16_t number;
-  Opcode op;
-  Suffix suffix;
-  uint8_t layouts;
-  RawOperand operands[6];
-};
-
-#define AMD_OPERAND_UNPACK(field, type, bits, kind) \
-  RawOperand { Field::field, DataType::type, bits, OperandKind::kind }
-#define AMD_OPERAND(tuple) AMD_OPERAND_UNPACK tuple
-#define AMD_NONE (NONE, NONE, 0, NONE)
-#define AMD_INSN(enc, number, op, suffix, layouts, a, b, c, d, e, f) \
-  RawRow{Encoding::enc,                                              \
-         number,                                                     \
-         Opcode::op,                                                 \
-         Suffix::suffix,                                             \
-         layouts,                                                    \
-         {AMD_OPERAND(a), AMD_OPERAND(b), AMD_OPERAND(c), AMD_OPERAND(d), AMD_OPERAND(e), AMD_OPERAND(f)}},
 constexpr RawRow kRdna3[] = {
 #include "emu/amd/isa/rdna3.inc"
 };
-#undef AMD_INSN
+constexpr RawRow kRdna4[] = {
+#include "emu/amd/isa/rdna4.inc"
+};
 
 bool IsFloat(DataType t) {
   switch (t) {
@@ -270,6 +242,8 @@ void FillModifiers(Row* row) {
   }
 }
 
+}  // namespace
+
 Row MakeRow(const RawRow& raw) {
   Row row;
   row.op = raw.op;
@@ -295,6 +269,8 @@ Row MakeRow(const RawRow& raw) {
   return row;
 }
 
+namespace {
+
 // Rows of the table that no machine has: GLOBAL_* mnemonics listed under FLAT too, and a VOP3 form of an
 // instruction that writes an SGPR, which the manual gives to VOP1 alone.
 bool IsArtefact(const RawRow& raw) {
@@ -318,26 +294,63 @@ bool IsRdna35(const RawRow& raw) {
 
 }  // namespace
 
-Table BuildRdna3() {
-  Table table;
-  table.rows_.reserve(std::size(kRdna3));
-  for (const RawRow& raw : kRdna3) {
-    if (IsArtefact(raw)) continue;
-    Row row = MakeRow(raw);
-    row.rdna35 = IsRdna35(raw);
-    table.rows_.push_back(row);
-  }
-  for (const Row& row : table.rows_) {
-    auto& index = table.by_encoding_[static_cast<int>(row.enc)];
+Table::Table(std::vector<Row> rows) : rows_(std::move(rows)) {
+  for (const Row& row : rows_) {
+    auto& index = by_encoding_[static_cast<int>(row.enc)];
     if (index.size() <= row.number) index.resize(row.number + 1, nullptr);
     index[row.number] = &row;
   }
-  return table;
 }
 
-const Table& Rdna3Table() {
-  static const Table* const table = new Table(BuildRdna3());
+namespace {
+
+template <size_t n>
+Table Build(const RawRow (&raw_rows)[n], bool with_rdna35) {
+  std::vector<Row> rows;
+  rows.reserve(n);
+  for (const RawRow& raw : raw_rows) {
+    if (IsArtefact(raw)) continue;
+    Row row = MakeRow(raw);
+    row.rdna35 = with_rdna35 && IsRdna35(raw);
+    rows.push_back(row);
+  }
+  return Table(std::move(rows));
+}
+
+const Table& Rdna4Table() {
+  static const Table* const table = new Table(Build(kRdna4, false));
   return *table;
+}
+
+}  // namespace
+
+const Table& Rdna3Table() {
+  static const Table* const table = new Table(Build(kRdna3, true));
+  return *table;
+}
+
+const Table& TableOf(Isa isa) {
+  switch (isa) {
+    case Isa::kRdna3:
+    case Isa::kRdna35:
+      return Rdna3Table();
+    case Isa::kRdna4:
+      return Rdna4Table();
+    case Isa::kCdna2: {
+      static const Table* const table = new Table(BuildCdnaTable(isa));
+      return *table;
+    }
+    case Isa::kCdna3: {
+      static const Table* const table = new Table(BuildCdnaTable(isa));
+      return *table;
+    }
+    case Isa::kCdna4: {
+      static const Table* const table = new Table(BuildCdnaTable(isa));
+      return *table;
+    }
+  }
+  US_CHECK(false) << "no generation has number " << static_cast<int>(isa);
+  std::abort();
 }
 
 }  // namespace understudy::emu::amd::decode

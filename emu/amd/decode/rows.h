@@ -69,6 +69,10 @@ struct Row {
 // Rows of one generation, indexed by encoding and opcode number.
 class Table {
  public:
+  Table() = default;
+  explicit Table(std::vector<Row> rows);
+  Table(Table&&) = default;  // moving keeps the rows where they are
+  Table& operator=(Table&&) = default;
   // nullptr when the encoding has no such opcode.
   const Row* Find(Encoding enc, uint32_t number) const {
     const auto& index = by_encoding_[static_cast<int>(enc)];
@@ -77,11 +81,16 @@ class Table {
   const std::vector<Row>& rows() const { return rows_; }
 
  private:
-  friend Table BuildRdna3();
   std::vector<Row> rows_;
   std::vector<const Row*> by_encoding_[static_cast<int>(Encoding::kCount)];
 };
 
+// The table of a generation. kRdna3 and kRdna35 share one, whose rows say `rdna35`
+// where the older generation lacks them.
+const Table& TableOf(Isa isa);
+
 const Table& Rdna3Table();
+// What TableOf builds once for kCdna2, kCdna3 and kCdna4 (cdna_decode.cc).
+Table BuildCdnaTable(Isa isa);
 
 }  // namespace understudy::emu::amd::decode
