@@ -3,8 +3,9 @@
 """Generates the AMD opcode tables (.inc) from the instruction facts in emu/amd/isa/data.
 
 Usage: gen_tables.py [DATA_DIR [OUT_DIR]]
-  DATA_DIR holds <gen>_opcodes.tsv and <gen>_encodings.tsv for each generation (default: data/ beside this file),
-  OUT_DIR receives opcodes.inc, data_types.inc, encodings.inc and <gen>.inc (default: beside this file).
+  DATA_DIR holds <gen>_opcodes.tsv and <gen>_encodings.tsv for RDNA3, RDNA4 and CDNA4 and cdna_*.tsv for CDNA2 and CDNA3
+  (default: data/ beside this file),
+  OUT_DIR receives opcodes.inc, data_types.inc, encodings.inc, cdna_spellings.inc and <gen>.inc (default: beside this file).
 
 The facts are AMD's machine-readable ISA specification, reduced to one row an opcode and one row a layout.
 What this script adds to them, and why, is in the sets below; everything else is mechanical.
@@ -13,7 +14,17 @@ import os
 import re
 import sys
 
-GENS = ["rdna3", "rdna4", "cdna4"]
+GENS = ["rdna3", "rdna4", "cdna2", "cdna3", "cdna4"]
+
+# CDNA2 and CDNA3 have no specification of their own: their operands are CDNA4's (data/cdna4_opcodes.tsv) and, for opcodes
+# that CDNA4 lacks or numbers otherwise, those of data/cdna_more_opcodes.tsv (from the CDNA2 and CDNA3 ISA manuals); which
+# opcodes each generation has, with DPP and SDWA layouts, is in data/cdna_generations.tsv, which probe_cdna.py makes.
+CDNA_TARGETS = {"cdna2": "gfx90a", "cdna3": "gfx942", "cdna4": "gfx950"}
+# In the specification but unknown to MC: kept.
+NOT_IN_MC = {("SOPP", 31), ("VOP3PX2", 45), ("VOP3PX2", 46)}
+# One function, one mnemonic: assemblers call these by RDNA's names.
+CDNA_RENAMED = {"V_MAD_MIX_F32": "V_FMA_MIX_F32", "V_MAD_MIXLO_F16": "V_FMA_MIXLO_F16",
+                "V_MAD_MIXHI_F16": "V_FMA_MIXHI_F16"}
 
 # The specification's row for an opcode of VOP3, VOP3SD and VOP3P describes its last layout. Where that is a DPP
 # layout, src0 is a VGPR there (which tells, for an opcode of VOP3 alone, that it has DPP: the layouts' own
@@ -116,6 +127,39 @@ def layouts_of(data_dir, gen):
     return result
 
 
+def cdna_rows(data_dir, gen):
+    """([encoding, number, name, operands], {(encoding, number): layouts}, {base name: spelling}) of a CDNA generation."""
+    target = CDNA_TARGETS[gen]
+    facts = {(r[0], int(r[1])): (r[2], r[3] if len(r) > 3 else "")
+             for r in read_rows(os.path.join(data_dir, "cdna4_opcodes.tsv"))}
+    for r in read_rows(os.path.join(data_dir, "cdna_more_opcodes.tsv")):
+        if target in r[2].split(","):
+            facts[(r[0], int(r[1]))] = (r[3], r[4] if len(r) > 4 else "")
+    probe = read_rows(os.path.join(data_dir, "cdna_generations.tsv"))
+    column = 2 + list(CDNA_TARGETS.values()).index(target)
+    rows, layouts, spellings = [], {}, {}
+    for r in probe:
+        if len(r) <= column or not r[column]:
+            continue
+        mnemonic, *extra = r[column].split()
+        key = (r[0], int(r[1]))
+        if key not in facts and r[0] == "VOP3":
+            key = ("VOP3SD", int(r[1]))
+        name, operands = facts[key]
+        base = split_name(name, key[0])[0]
+        if base in CDNA_RENAMED:
+            name = base = CDNA_RENAMED[base]
+        if base.lower() != mnemonic:
+            spellings[base] = mnemonic
+        rows.append([key[0], str(key[1]), name, operands])
+        layouts[key] = {{"dpp": "DPP16", "sdwa": "SDWA"}[e] for e in extra}
+        if key[0] in ("SOP1", "SOP2", "SOPC", "VOP1", "VOP2", "VOPC"):
+            layouts[key].add("LIT")
+    if gen == "cdna4":
+        rows += [[e, str(n), *facts[(e, n)]] for e, n in sorted(NOT_IN_MC)]
+    return rows, layouts, spellings
+
+
 def write(path, lines):
     with open(path, "w", encoding="utf-8") as f:
         f.write("// SPDX-License-Identifier: Apache-2.0\n")
@@ -127,15 +171,16 @@ def main(argv):
     here = os.path.dirname(os.path.abspath(__file__))
     data_dir = argv[1] if len(argv) > 1 else os.path.join(here, "data")
     out_dir = argv[2] if len(argv) > 2 else here
-    mnemonics, types, encodings, kinds, fields = set(), set(), set(), set(), set()
+    mnemonics, types, encodings, kinds, fields, spellings = set(), set(), set(), set(), set(), []
     for gen in GENS:
-        path = os.path.join(data_dir, gen + "_opcodes.tsv")
-        if not os.path.exists(path):
-            continue
-        layouts = layouts_of(data_dir, gen)
+        if gen in CDNA_TARGETS:
+            rows, layouts, spelled = cdna_rows(data_dir, gen)
+            spellings += [(gen, base, text) for base, text in sorted(spelled.items())]
+        else:
+            rows, layouts = read_rows(os.path.join(data_dir, gen + "_opcodes.tsv")), layouts_of(data_dir, gen)
         lines = ["// AMD_INSN(encoding, opcode number, mnemonic, suffix, layouts, operand * 6)",
                  "// operand: (field, data type, bits, kind); AMD_NONE where there is none."]
-        for row in sorted(read_rows(path), key=lambda r: (r[0], int(r[1]))):
+        for row in sorted(rows, key=lambda r: (r[0], int(r[1]))):
             encoding, number, name = row[0], int(row[1]), row[2]
             base, suffix = split_name(name, encoding)
             ops = operands_of(row[3] if len(row) > 3 else "", base, encoding)
@@ -147,7 +192,9 @@ def main(argv):
             kinds.update(o[3] for o in ops)
             fields.update(o[0] for o in ops)
             lay = layouts.get((encoding, number), set())
-            if not has_dpp(row[3] if len(row) > 3 else "", base, suffix, encoding):
+            if gen in CDNA_TARGETS:
+                pass  # MC said so
+            elif not has_dpp(row[3] if len(row) > 3 else "", base, suffix, encoding):
                 lay = lay - {"DPP16", "DPP8"}
             elif suffix == "E64" and gen.startswith("rdna"):
                 lay = lay | {"DPP16", "DPP8"}  # as its e32 form
@@ -163,6 +210,9 @@ def main(argv):
     write(os.path.join(out_dir, "encodings.inc"),
           ["// AMD_ENCODING(name): instruction layouts, without their literal, DPP and SDWA extensions."] +
           ["AMD_ENCODING(%s)" % e for e in sorted(encodings)])
+    write(os.path.join(out_dir, "cdna_spellings.inc"),
+          ["// AMD_SPELLING(generation, mnemonic, text): what assemblers write where that is not the mnemonic."] +
+          ['AMD_SPELLING(k%s, %s, "%s")' % (gen.capitalize(), base, text) for gen, base, text in spellings])
     types.discard("NONE")
     write(os.path.join(out_dir, "data_types.inc"),
           ["// AMD_DATA_TYPE(name): how an instruction reads an operand's bits."] +
