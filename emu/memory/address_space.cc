@@ -67,11 +67,6 @@ size_t AddressSpace::LowerBound(uint64_t va) const {
          regions_.begin();
 }
 
-void AddressSpace::Changed() {
-  cache_.fill(CacheEntry());
-  ++generation_;
-}
-
 absl::Status AddressSpace::Map(uint64_t va, uint64_t size, uint8_t* host, Perm perm, std::string label) {
   if (size == 0 || va + size < va) {
     return absl::InvalidArgumentError(
@@ -93,7 +88,7 @@ absl::Status AddressSpace::Map(uint64_t va, uint64_t size, uint8_t* host, Perm p
   region.perm = perm;
   region.label = std::move(label);
   regions_.insert(regions_.begin() + at, std::move(region));
-  Changed();
+  ++generation_;
   return absl::OkStatus();
 }
 
@@ -122,7 +117,7 @@ absl::Status AddressSpace::Unmap(uint64_t va, uint64_t size) {
   }
   while (freed_.size() > kRememberedFrees) freed_.pop_back();
   regions_.erase(regions_.begin() + first, regions_.begin() + last);
-  Changed();
+  ++generation_;
   return absl::OkStatus();
 }
 
@@ -139,21 +134,31 @@ absl::Status AddressSpace::Protect(uint64_t va, uint64_t size, Perm perm) {
   SplitAt(va + size);
   for (size_t i = LowerBound(va); i < regions_.size() && regions_[i].begin < va + size; ++i)
     regions_[i].perm = perm;
-  Changed();
+  ++generation_;
   return absl::OkStatus();
 }
 
-const AddressSpace::Region* AddressSpace::FindSlow(uint64_t va, uint64_t size, CacheEntry& entry) {
+const AddressSpace::Region* AddressSpace::Find(uint64_t va, uint64_t size) const {
   const size_t at = LowerBound(va);
   if (at == regions_.size()) return nullptr;
   const Region& region = regions_[at];
   if (va < region.begin || size > region.end - va) return nullptr;
-  entry = {region.begin, region.end, &region};
   return &region;
 }
 
+const AddressSpace::Region* Translator::FindSlow(uint64_t va, uint64_t size, CacheEntry& entry) {
+  const AddressSpace::Region* region = space_->Find(va, size);
+  if (region != nullptr) entry = {region->begin, region->end, region};
+  return region;
+}
+
+void Translator::Forget() {
+  cache_.fill(CacheEntry());
+  generation_ = space_->generation();
+}
+
 template <class Fn>
-bool AddressSpace::Walk(uint64_t va, uint64_t size, Access access, Fn&& fn) {
+bool AddressSpace::Walk(uint64_t va, uint64_t size, Access access, Fn&& fn) const {
   if (va + size < va) return false;
   uint64_t done = 0;
   for (size_t i = LowerBound(va); done < size; ++i) {
@@ -166,7 +171,7 @@ bool AddressSpace::Walk(uint64_t va, uint64_t size, Access access, Fn&& fn) {
   return true;
 }
 
-bool AddressSpace::Read(uint64_t va, void* out, uint64_t size, Access access) {
+bool AddressSpace::Read(uint64_t va, void* out, uint64_t size, Access access) const {
   if (const uint8_t* host = Translate(va, size, access)) {
     std::memcpy(out, host, size);
     return true;
@@ -177,7 +182,7 @@ bool AddressSpace::Read(uint64_t va, void* out, uint64_t size, Access access) {
   });
 }
 
-bool AddressSpace::Write(uint64_t va, const void* data, uint64_t size) {
+bool AddressSpace::Write(uint64_t va, const void* data, uint64_t size) const {
   if (uint8_t* host = Translate(va, size, Access::kWrite)) {
     std::memcpy(host, data, size);
     return true;

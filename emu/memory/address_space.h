@@ -2,7 +2,8 @@
 #pragma once
 // GPU virtual addresses to host memory, with permissions: what waves, copy engines and packet processors
 // access memory through. A miss is a modelled fault that names its cause and the nearest allocation,
-// never a host crash. It owns no backing memory and is not thread-safe: its user serialises.
+// never a host crash. It owns no backing memory. Any number of threads may look addresses up at once; whoever
+// changes the map (Map, Unmap, Protect) must be alone. Waves look up through a Translator, which remembers.
 
 #include <array>
 #include <cstddef>
@@ -83,15 +84,18 @@ class AddressSpace {
   absl::Status Protect(uint64_t va, uint64_t size, Perm perm);
 
   // The host address of [va, va + size) when one region holds it all and allows the access, else nullptr.
-  uint8_t* Translate(uint64_t va, uint64_t size, Access access) {
+  uint8_t* Translate(uint64_t va, uint64_t size, Access access) const {
     const Region* region = Find(va, size);
     if (region == nullptr || !Allows(region->perm, static_cast<Perm>(access))) return nullptr;
     return region->host + (va - region->begin);
   }
+  // The region that holds all of [va, va + size), whatever it allows, or nullptr. Valid until generation()
+  // changes.
+  const Region* Find(uint64_t va, uint64_t size) const;
 
   // Copies across adjacent mappings. False (and nothing copied) when any byte may not be accessed.
-  bool Read(uint64_t va, void* out, uint64_t size, Access access = Access::kRead);
-  bool Write(uint64_t va, const void* data, uint64_t size);
+  bool Read(uint64_t va, void* out, uint64_t size, Access access = Access::kRead) const;
+  bool Write(uint64_t va, const void* data, uint64_t size) const;
 
   // Why an access fails, or kind kNone if it does not.
   MemoryFault Explain(uint64_t va, uint64_t size, Access access) const;
@@ -101,30 +105,60 @@ class AddressSpace {
   const std::vector<Region>& regions() const { return regions_; }
 
  private:
+  // Index of the first region that ends after `va`.
+  size_t LowerBound(uint64_t va) const;
+  void SplitAt(uint64_t va);
+  template <class Fn>
+  bool Walk(uint64_t va, uint64_t size, Access access, Fn&& fn) const;
+
+  std::vector<Region> regions_;  // sorted, disjoint
+  std::deque<Region> freed_;     // most recent first
+  uint64_t generation_ = 0;
+};
+
+// One user's view of an AddressSpace: the same lookups, through a cache of its own. Each host thread that
+// runs waves has one; several may look into one space at the same time.
+class Translator {
+ public:
+  Translator() = default;
+  explicit Translator(const AddressSpace* space) : space_(space), generation_(space->generation()) {}
+
+  uint8_t* Translate(uint64_t va, uint64_t size, Access access) {
+    const AddressSpace::Region* region = Find(va, size);
+    if (region == nullptr || !Allows(region->perm, static_cast<Perm>(access))) return nullptr;
+    return region->host + (va - region->begin);
+  }
+  bool Read(uint64_t va, void* out, uint64_t size, Access access = Access::kRead) {
+    return space_->Read(va, out, size, access);
+  }
+  bool Write(uint64_t va, const void* data, uint64_t size) { return space_->Write(va, data, size); }
+  MemoryFault Explain(uint64_t va, uint64_t size, Access access) const {
+    return space_->Explain(va, size, access);
+  }
+  const AddressSpace* space() const { return space_; }
+
+ private:
   // A few recently hit regions, direct-mapped by address: kernels walk several buffers at once.
   static constexpr int kCacheBits = 3;
   struct CacheEntry {
     uint64_t begin = 1, end = 0;
-    const Region* region = nullptr;
+    const AddressSpace::Region* region = nullptr;
   };
 
-  const Region* Find(uint64_t va, uint64_t size) {
+  const AddressSpace::Region* Find(uint64_t va, uint64_t size) {
+    if (generation_ != space_->generation()) [[unlikely]]
+      Forget();
     CacheEntry& entry = cache_[((va >> 16) ^ (va >> 24)) & ((1 << kCacheBits) - 1)];
-    if (va >= entry.begin && va < entry.end && size <= entry.end - va) return entry.region;
+    if (va >= entry.begin && va < entry.end && size <= entry.end - va) [[likely]]
+      return entry.region;
     return FindSlow(va, size, entry);
   }
-  const Region* FindSlow(uint64_t va, uint64_t size, CacheEntry& entry);
-  // Index of the first region that ends after `va`.
-  size_t LowerBound(uint64_t va) const;
-  void SplitAt(uint64_t va);
-  void Changed();
-  template <class Fn>
-  bool Walk(uint64_t va, uint64_t size, Access access, Fn&& fn);
+  const AddressSpace::Region* FindSlow(uint64_t va, uint64_t size, CacheEntry& entry);
+  void Forget();
 
-  std::vector<Region> regions_;  // sorted, disjoint
-  std::deque<Region> freed_;     // most recent first
-  std::array<CacheEntry, 1 << kCacheBits> cache_;
+  const AddressSpace* space_ = nullptr;
   uint64_t generation_ = 0;
+  std::array<CacheEntry, 1 << kCacheBits> cache_;
 };
 
 }  // namespace understudy::emu

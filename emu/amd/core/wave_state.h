@@ -77,7 +77,7 @@ struct WaveState {
   uint8_t* lds;        // of the workgroup
   uint32_t lds_bytes;  // accesses beyond are out of range, per byte
 
-  AddressSpace* mem;
+  Translator* mem;  // of the workgroup: no two host threads share one
   // Private memory of this wave: dword d of lane l is at scratch_base + (d * wave_size + l) * 4.
   uint64_t scratch_base;
   uint32_t scratch_bytes_per_lane;

@@ -88,7 +88,7 @@ std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Op
 
 Workgroup::Workgroup(const LaunchPlan& plan, AddressSpace* memory, uint32_t slot)
     : plan_(plan),
-      memory_(memory),
+      translator_(memory),
       slot_(slot),
       waves_(plan.waves_per_group),
       lds_((plan.lds_bytes + 3) / 4) {
@@ -138,7 +138,7 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.vgpr = wave.vgpr_storage;
   s.lds = reinterpret_cast<uint8_t*>(lds_.data());
   s.lds_bytes = plan_.lds_bytes;
-  s.mem = memory_;
+  s.mem = &translator_;
   s.wave_slot = slot_ * plan_.waves_per_group + index;
   s.scratch_base = regs.scratch_base + uint64_t{s.wave_slot} * plan_.scratch_wave_bytes;
   s.scratch_bytes_per_lane = plan_.scratch_wave_bytes / lanes;

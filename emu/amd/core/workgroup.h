@@ -61,7 +61,7 @@ class Workgroup {
   void StartWave(Wave& wave, uint32_t index, const uint32_t id[3], const uint32_t dims[3], uint32_t threads);
 
   const LaunchPlan& plan_;
-  AddressSpace* const memory_;
+  Translator translator_;
   const uint32_t slot_;
   std::vector<Wave> waves_;
   std::vector<uint32_t> lds_;  // whole words; WaveState::lds_bytes is the bound
