@@ -19,6 +19,23 @@ namespace {
 constexpr uint64_t kWaveQuantum = 512;
 constexpr uint64_t kWorkgroupSlice = 1 << 16;
 
+ExecResult RaiseRegisters(WaveState& s, uint64_t named) {
+  const struct {
+    const char* file;
+    char letter;
+    uint32_t named, allocated;
+  } files[] = {{"VGPR", 'v', static_cast<uint32_t>(named & 0x7fff), s.num_vgprs},
+               {"AGPR", 'a', static_cast<uint32_t>(named >> 16 & 0x7fff), s.num_agprs},
+               {"SGPR", 's', static_cast<uint32_t>(named >> 32 & 0x7fff), s.num_sgprs}};
+  for (const auto& file : files) {
+    if (file.named <= file.allocated) continue;
+    return RaiseFault(s, FaultKind::kIllegalInstruction, -1,
+                      absl::StrFormat("names %c%d, but the dispatch allocated %d %ss", file.letter,
+                                      file.named - 1, file.allocated, file.file));
+  }
+  return ExecResult::kFault;
+}
+
 }  // namespace
 
 class Dispatch::Impl {
@@ -30,9 +47,7 @@ class Dispatch::Impl {
       cache_ = own_cache_.get();
     }
     US_CHECK(cache_->isa() == isa) << "the shared program cache decodes another generation";
-    plan_.isa = isa;
-    std::string wrong = plan_.Decode(regs, options);
-    if (wrong.empty() && isa != Isa::kRdna3) wrong = absl::StrFormat("no core for %s", IsaName(isa));
+    std::string wrong = plan_.Decode(isa, regs, options);
     if (wrong.empty() && regs.pgm_addr % 256 != 0) {
       wrong = absl::StrFormat("program address 0x%x is not a multiple of 256", regs.pgm_addr);
     }
@@ -140,6 +155,7 @@ class Dispatch::Impl {
           ++group.at_barrier;
           break;
         case ExecResult::kYield:
+        case ExecResult::kWait:
           NextWave(group);
           continue;
         default:
@@ -196,10 +212,8 @@ class Dispatch::Impl {
           break;
         }
       }
-      if (entry->vgpr_limit > s.num_vgprs) [[unlikely]] {
-        result = RaiseFault(s, FaultKind::kIllegalInstruction, -1,
-                            absl::StrFormat("names v%d, but the dispatch allocated %d VGPRs",
-                                            entry->vgpr_limit - 1, s.num_vgprs));
+      if (!FitsRegisters(s.registers, entry->registers)) [[unlikely]] {
+        result = RaiseRegisters(s, entry->registers);
         break;
       }
       ++s.clock;
@@ -216,7 +230,7 @@ class Dispatch::Impl {
         }
         continue;
       }
-      if (result == ExecResult::kFault) break;
+      if (result == ExecResult::kFault || result == ExecResult::kWait) break;
       if (result == ExecResult::kFlushCode) {
         s.pc = pc + entry->size;
         cache_->Invalidate();

@@ -16,7 +16,8 @@ namespace understudy::emu::amd {
 
 class ProgramCache;
 
-// COMPUTE_* registers by their hardware layout (GC 11 register headers).
+// COMPUTE_* registers by the hardware layout of the dispatch's generation (GC 9, 11, 12 register headers).
+// kernel_descriptor.h makes them from a code object's kernel descriptor.
 struct DispatchRegs {
   uint64_t pgm_addr = 0;  // byte address (COMPUTE_PGM_HI:LO << 8)
   uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
@@ -27,7 +28,7 @@ struct DispatchRegs {
   uint32_t start[3] = {0, 0, 0};
   uint32_t initiator = 0;     // kPartialTgEn, kForceStartAt000, kUseThreadDimensions, kCsW32En
   uint64_t scratch_base = 0;  // byte address (COMPUTE_DISPATCH_SCRATCH_BASE << 8)
-  uint32_t tmpring_size = 0;  // WAVES 11:0, WAVESIZE 26:12 in 256-byte units
+  uint32_t tmpring_size = 0;  // WAVES 11:0, WAVESIZE from bit 12 in 256-byte units (CDNA: KiB)
 };
 constexpr uint32_t kPartialTgEn = 1u << 1;
 constexpr uint32_t kForceStartAt000 = 1u << 2;
@@ -49,8 +50,8 @@ struct WaveFault {
 class Dispatch {
  public:
   struct Options {
-    uint32_t max_lds_bytes = 65536;
-    // LDS beyond what rsrc2 asks for (it counts 512-byte blocks): 0, or the exact size for per-byte bounds.
+    uint32_t max_lds_bytes = 0;  // 0: what the generation has (64 KiB; 160 KiB on CDNA4)
+    // rsrc2 counts blocks of LDS: 0, or the exact size for per-byte bounds.
     uint32_t exact_lds_bytes = 0;
     uint32_t vgpr_fill = 0;  // VGPRs, SGPRs and LDS words that the hardware leaves undefined start with this
     uint64_t instruction_budget = uint64_t{1} << 40;  // wave instructions before the dispatch is a hang

@@ -20,15 +20,18 @@ uint64_t FetchPrefix(AddressSpace& memory, uint64_t va, uint8_t* out, uint64_t s
   return n;
 }
 
-uint32_t VgprLimit(const Inst& inst) {
-  uint32_t limit = 0;
-  const auto count = [&limit](const Operand& operand) {
-    if (operand.is_vgpr())
-      limit = std::max<uint32_t>(limit, operand.reg + std::max<uint32_t>(operand.dwords, 1));
+uint64_t NamedRegisters(const Inst& inst) {
+  uint32_t vgprs = 0, agprs = 0, sgprs = 0;
+  const int general = IsCdna(inst.isa) ? kFlatScratchLo : kSgprCount;
+  const auto count = [&](const Operand& operand) {
+    const uint32_t end = operand.reg + std::max<uint32_t>(operand.dwords, 1);
+    if (operand.is_vgpr()) vgprs = std::max(vgprs, end);
+    if (operand.kind == Operand::Kind::kAgpr) agprs = std::max(agprs, end);
+    if (operand.is_sgpr() && operand.reg < general) sgprs = std::max(sgprs, end);
   };
   for (const Operand& operand : inst.dst) count(operand);
   for (const Operand& operand : inst.src) count(operand);
-  return limit;
+  return PackRegisters(vgprs, agprs, sgprs);
 }
 
 // Executors index WaveState::sgpr without checks.
@@ -87,7 +90,7 @@ const ProgramEntry* ProgramCache::Fill(Page& page, uint64_t pc, AddressSpace& me
     return nullptr;
   }
   entry.size = entry.inst.size;
-  entry.vgpr_limit = VgprLimit(entry.inst);
+  entry.registers = NamedRegisters(entry.inst);
   entry.fn = FindExec(entry.inst, message);
   if (entry.fn == nullptr) {
     *kind = FaultKind::kUnsupported;

@@ -19,8 +19,9 @@ namespace understudy::emu::amd {
 
 struct ProgramEntry {
   ExecFn fn = nullptr;
-  uint32_t size = 0;        // bytes
-  uint32_t vgpr_limit = 0;  // one past the highest VGPR that the instruction names
+  uint32_t size = 0;  // bytes
+  // One past the highest VGPR, AGPR and SGPR that the instruction names (PackRegisters).
+  uint64_t registers = 0;
   Inst inst;
 };
 

@@ -22,6 +22,8 @@ const char* FaultKindName(FaultKind kind);
 
 // Scalar registers by their operand encoding (RDNA3 ISA, "Scalar ALU operands").
 constexpr int kSgprCount = 106;
+constexpr int kFlatScratchLo =
+    102;  // CDNA: FLAT_SCRATCH 102/103, XNACK_MASK 104/105 are not general registers
 constexpr int kVccLo = 106, kVccHi = 107;
 constexpr int kTtmp0 = 108;
 constexpr int kNull = 124;
@@ -38,6 +40,9 @@ constexpr uint32_t kModeDenormF32Shift = 4,
 constexpr uint32_t kModeDx10Clamp = 1u << 8;
 constexpr uint32_t kModeIeee = 1u << 9;
 constexpr uint32_t kModeFp16Ovfl = 1u << 23;
+// CDNA: VGPR numbers are indexed by M0 while set (s_set_gpr_idx_on; Vega ISA, "VGPR Indexing"). M0 7:0 is the
+// index, M0 15:12 says which operands it is added to: bit 12 src0, 13 src1, 14 src2, 15 the destination.
+constexpr uint32_t kModeGprIdxEn = 1u << 27;
 
 // What the dispatch loop does after an instruction.
 enum class ExecResult : uint8_t {
@@ -48,6 +53,7 @@ enum class ExecResult : uint8_t {
   kYield,      // pc advances; another wave may run (s_sleep)
   kFlushCode,  // pc advances; decoded instructions are dropped (s_icache_inv)
   kFault,      // fault says why; pc stays at the instruction
+  kWait,  // pc stays at the instruction, which runs again after an event of the workgroup (a split barrier)
 };
 
 // Filled by the semantics that return kFault.
@@ -57,6 +63,9 @@ struct PendingFault {
   MemoryFault memory;
   std::string message;
 };
+
+// Hardware registers, trap handler and barriers (hw_state.h): what only scalar control instructions touch.
+struct WaveHw;
 
 struct WaveState {
   // Indexed by operand encoding: s0-s105, VCC 106/107, TTMP 108-123, NULL 124 (stays 0), M0 125, EXEC
@@ -72,7 +81,9 @@ struct WaveState {
   // VGPRs allocated to this wave; the storage behind `vgpr` always holds 256, and on CDNA 512: AGPR r is
   // register 256 + r there, of which num_agprs are allocated.
   uint32_t num_vgprs, num_agprs;
-  uint32_t* vgpr;  // [register * wave_size + lane], 64-byte aligned
+  uint32_t* vgpr;      // [register * wave_size + lane], 64-byte aligned
+  uint32_t num_sgprs;  // s0 .. s(num_sgprs - 1) are this wave's; 106 on RDNA, at most 102 on CDNA
+  uint64_t registers;  // PackRegisters of the three counts
 
   uint8_t* lds;        // of the workgroup
   uint32_t lds_bytes;  // accesses beyond are out of range, per byte
@@ -90,7 +101,14 @@ struct WaveState {
   uint64_t clock;      // advances with every instruction of the dispatch; s_memtime and SHADER_CYCLES
 
   PendingFault* fault;
+  WaveHw* hw;
 
+  // Where flat and scratch instructions find this wave's private memory. gfx90a's program puts it into
+  // FLAT_SCRATCH (s[102:103]) itself; all others start with it (LLVM AMDGPUUsage, "Flat Scratch").
+  uint64_t FlatScratchBase() const {
+    return isa == Isa::kCdna2 ? sgpr[kFlatScratchLo] | uint64_t{sgpr[kFlatScratchLo + 1]} << 32
+                              : scratch_base;
+  }
   uint64_t exec() const { return (sgpr[kExecLo] | uint64_t{sgpr[kExecHi]} << 32) & lane_mask; }
   uint64_t vcc() const { return (sgpr[kVccLo] | uint64_t{sgpr[kVccHi]} << 32) & lane_mask; }
   // In wave32 the high halves are ordinary storage and stay untouched.
@@ -111,6 +129,16 @@ struct WaveState {
   uint32_t* Vgpr(int reg) { return vgpr + static_cast<size_t>(reg) * wave_size; }
   const uint32_t* Vgpr(int reg) const { return vgpr + static_cast<size_t>(reg) * wave_size; }
 };
+
+// Register counts side by side, so that one subtraction compares them all: FitsRegisters(have, want) says
+// that no count of `want` exceeds that of `have`.
+constexpr uint64_t kRegisterGuards = uint64_t{1} << 15 | uint64_t{1} << 31 | uint64_t{1} << 47;
+constexpr uint64_t PackRegisters(uint32_t vgprs, uint32_t agprs, uint32_t sgprs) {
+  return vgprs | uint64_t{agprs} << 16 | uint64_t{sgprs} << 32;
+}
+constexpr bool FitsRegisters(uint64_t have, uint64_t want) {
+  return (((have | kRegisterGuards) - want) & kRegisterGuards) == kRegisterGuards;
+}
 
 // Executes one instruction for all lanes. The lane loop is inside.
 using ExecFn = ExecResult (*)(const Inst&, WaveState&);

@@ -5,46 +5,97 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
+#include "emu/amd/core/kernel_descriptor.h"
 #include "src/base/bits.h"
 
 namespace understudy::emu::amd {
 namespace {
 
-constexpr uint32_t kMaxVgprs = 256;
+constexpr uint32_t kMaxArchVgprs = 256, kMaxUnifiedVgprs = 512;
 constexpr uint32_t kMaxGroupThreads = 1024;
-constexpr uint32_t kLdsGranule = 512;  // COMPUTE_PGM_RSRC2.LDS_SIZE counts 128 dwords (LLVM AMDGPUUsage)
-constexpr uint32_t kScratchGranule = 256;
-constexpr int kTtmpGroupX =
-    kTtmp0 + 8;  // TTMP8-10: workgroup id, TTMP11: wave in group (ROCm debugger interface)
+constexpr uint32_t kCdnaSgprs = 102;
+// TTMPs that name the wave to trap handlers and debuggers. TTMP8-10: workgroup id, TTMP11: wave in group
+// (ROCm debugger interface). RDNA4 supplies the ids to every program there: TTMP9 x, TTMP7 z:y, TTMP8 29:25
+// the wave (LLVM AMDGPUUsage, architected SGPRs).
+constexpr int kTtmp7 = kTtmp0 + 7, kTtmp8 = kTtmp0 + 8, kTtmp9 = kTtmp0 + 9, kTtmp11 = kTtmp0 + 11;
 
 // STATUS fields (RDNA3 ISA, "STATUS register").
 constexpr uint32_t kStatusInWorkgroup = 1u << 11;
 constexpr uint32_t kStatusValid = 1u << 16;
 
+size_t StoredVgprs(Isa isa) { return IsCdna(isa) ? kMaxUnifiedVgprs : kMaxArchVgprs; }
+
+// MODE as COMPUTE_PGM_RSRC1 asks for it: FLOAT_MODE and FP16_OVFL; before RDNA4 also DX10_CLAMP and
+// IEEE_MODE, whose bits mean other things there.
+uint32_t InitialMode(Isa isa, uint32_t rsrc1) {
+  uint32_t mode = static_cast<uint32_t>(Bits(rsrc1, 19, 12) | Bits(rsrc1, 26, 26) << 23);
+  if (isa != Isa::kRdna4) mode |= static_cast<uint32_t>(Bits(rsrc1, 21, 21) << 8 | Bits(rsrc1, 23, 23) << 9);
+  return mode;
+}
+
 }  // namespace
 
-std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Options& opts) {
+std::string LaunchPlan::Decode(Isa generation, const DispatchRegs& registers, const Dispatch::Options& opts) {
+  isa = generation;
   regs = registers;
   options = opts;
+  std::string wrong = DecodeRegisters();
+  if (wrong.empty()) wrong = DecodeGrid();
+  if (wrong.empty()) wrong = DecodeScratch();
+  return wrong;
+}
+
+std::string LaunchPlan::DecodeRegisters() {
   wave_size = (regs.initiator & kCsW32En) != 0 ? 32 : 64;
-  // COMPUTE_PGM_RSRC1.VGPRS counts blocks of 8 (wave32) or 4 (wave64).
-  num_vgprs = (Bits(regs.rsrc1, 5, 0) + 1) * (wave_size == 32 ? 8 : 4);
-  if (num_vgprs > kMaxVgprs) {
-    return absl::StrFormat("COMPUTE_PGM_RSRC1.VGPRS asks for %d registers, expected at most %d", num_vgprs,
-                           kMaxVgprs);
+  if (IsCdna(isa)) {
+    if (wave_size == 32)
+      return absl::StrFormat("CS_W32_EN, and %s has waves of 64 lanes only", IsaTarget(isa));
+    // COMPUTE_PGM_RSRC1.VGPRS counts blocks of 8 of the unified file; RSRC3.ACCUM_OFFSET splits it.
+    vgpr_granule = 8;
+    const uint32_t total = static_cast<uint32_t>(Bits(regs.rsrc1, 5, 0) + 1) * vgpr_granule;
+    const uint32_t offset = static_cast<uint32_t>(Bits(regs.rsrc3, 5, 0) + 1) * 4;
+    if (offset > total) {
+      return absl::StrFormat(
+          "COMPUTE_PGM_RSRC3.ACCUM_OFFSET is %d, expected at most the %d registers of RSRC1.VGPRS", offset,
+          total);
+    }
+    num_vgprs = offset;
+    num_agprs = std::min(total - offset, kMaxArchVgprs);
+    // SGPRS counts blocks of 8, given out by 16.
+    num_sgprs =
+        std::min<uint32_t>(static_cast<uint32_t>(AlignUp((Bits(regs.rsrc1, 9, 6) + 1) * 8, 16)), kCdnaSgprs);
+    if (Bits(regs.rsrc3, 16, 16) != 0 && Bits(regs.rsrc2, 23, 15) != 0) {
+      return "COMPUTE_PGM_RSRC3.TG_SPLIT with LDS: waves of a split workgroup have none";
+    }
+  } else {
+    // Blocks of 8 (wave32) or 4 (wave64).
+    vgpr_granule = wave_size == 32 ? 8 : 4;
+    num_vgprs = static_cast<uint32_t>(Bits(regs.rsrc1, 5, 0) + 1) * vgpr_granule;
+    if (num_vgprs > kMaxArchVgprs) {
+      return absl::StrFormat("COMPUTE_PGM_RSRC1.VGPRS asks for %d registers, expected at most %d", num_vgprs,
+                             kMaxArchVgprs);
+    }
+    num_sgprs = kSgprCount;
   }
-  // COMPUTE_PGM_RSRC3 on GFX11: SHARED_VGPR_COUNT 3:0, INST_PREF_SIZE 9:4, TRAP_ON_START 10, TRAP_ON_END 11.
-  if (Bits(regs.rsrc3, 3, 0) != 0)
-    return "COMPUTE_PGM_RSRC3.SHARED_VGPR_COUNT is not 0: shared VGPRs are not modelled";
-  if (Bits(regs.rsrc3, 11, 10) != 0)
-    return "COMPUTE_PGM_RSRC3 asks for a trap at start or end, and there is no handler";
-  lds_bytes = Bits(regs.rsrc2, 23, 15) * kLdsGranule;
-  if (lds_bytes > options.max_lds_bytes) {
+  if (isa == Isa::kRdna3 || isa == Isa::kRdna35) {
+    // COMPUTE_PGM_RSRC3 on GFX11: SHARED_VGPR_COUNT 3:0, INST_PREF_SIZE 9:4, TRAP_ON_START 10,
+    // TRAP_ON_END 11.
+    if (Bits(regs.rsrc3, 3, 0) != 0)
+      return "COMPUTE_PGM_RSRC3.SHARED_VGPR_COUNT is not 0: shared VGPRs are not modelled";
+    if (Bits(regs.rsrc3, 11, 10) != 0)
+      return "COMPUTE_PGM_RSRC3 asks for a trap at start or end, and there is no handler";
+  }
+  const uint32_t lds_limit = options.max_lds_bytes != 0 ? options.max_lds_bytes : MaxLdsBytes(isa);
+  lds_bytes = static_cast<uint32_t>(Bits(regs.rsrc2, 23, 15)) * LdsGranule(isa);
+  if (lds_bytes > lds_limit) {
     return absl::StrFormat("COMPUTE_PGM_RSRC2.LDS_SIZE asks for %d bytes, expected at most %d", lds_bytes,
-                           options.max_lds_bytes);
+                           lds_limit);
   }
   if (options.exact_lds_bytes != 0) lds_bytes = std::min(lds_bytes, options.exact_lds_bytes);
+  return "";
+}
 
+std::string LaunchPlan::DecodeGrid() {
   uint64_t threads = 1;
   for (int i = 0; i < 3; ++i) {
     const uint32_t full = Bits(regs.num_thread[i], 15, 0);
@@ -69,20 +120,29 @@ std::string LaunchPlan::Decode(const DispatchRegs& registers, const Dispatch::Op
     return absl::StrFormat("workgroup of %d x %d x %d work-items, expected at most %d in all", group_dim[0],
                            group_dim[1], group_dim[2], kMaxGroupThreads);
   }
-  waves_per_group = static_cast<uint32_t>((threads + wave_size - 1) / wave_size);
-
-  max_resident = std::max<uint32_t>(options.max_resident_workgroups, 1);
-  if (Bits(regs.rsrc2, 0, 0) != 0) {
-    scratch_wave_bytes = Bits(regs.tmpring_size, 26, 12) * kScratchGranule;
-    if (scratch_wave_bytes != 0) {
-      const uint32_t waves = Bits(regs.tmpring_size, 11, 0) * std::max<uint32_t>(options.shader_engines, 1);
-      if (waves < waves_per_group) {
-        return absl::StrFormat("COMPUTE_TMPRING_SIZE has scratch for %d waves, expected %d for one workgroup",
-                               waves, waves_per_group);
-      }
-      max_resident = std::min(max_resident, waves / waves_per_group);
-    }
+  // TTMP7 has 16 bits for y as soon as z is in use.
+  if (isa == Isa::kRdna4 && end_group[2] > 1 && (end_group[1] > 0x10000 || end_group[2] > 0x10000)) {
+    return absl::StrFormat("grid of %d x %d x %d workgroups, expected at most 65536 in y and z", end_group[0],
+                           end_group[1], end_group[2]);
   }
+  waves_per_group = static_cast<uint32_t>((threads + wave_size - 1) / wave_size);
+  return "";
+}
+
+std::string LaunchPlan::DecodeScratch() {
+  max_resident = std::max<uint32_t>(options.max_resident_workgroups, 1);
+  if (Bits(regs.rsrc2, 0, 0) == 0) return "";
+  // COMPUTE_TMPRING_SIZE.WAVESIZE: 13 bits of KiB on GFX9, 15 of 256 bytes on GFX11, 18 on GFX12.
+  scratch_wave_bytes = static_cast<uint32_t>(IsCdna(isa)          ? Bits(regs.tmpring_size, 24, 12) * 1024
+                                             : isa == Isa::kRdna4 ? Bits(regs.tmpring_size, 29, 12) * 256
+                                                                  : Bits(regs.tmpring_size, 26, 12) * 256);
+  if (scratch_wave_bytes == 0) return "";
+  const uint32_t waves = Bits(regs.tmpring_size, 11, 0) * std::max<uint32_t>(options.shader_engines, 1);
+  if (waves < waves_per_group) {
+    return absl::StrFormat("COMPUTE_TMPRING_SIZE has scratch for %d waves, expected %d for one workgroup",
+                           waves, waves_per_group);
+  }
+  max_resident = std::min(max_resident, waves / waves_per_group);
   return "";
 }
 
@@ -93,7 +153,7 @@ Workgroup::Workgroup(const LaunchPlan& plan, AddressSpace* memory, uint32_t slot
       waves_(plan.waves_per_group),
       lds_((plan.lds_bytes + 3) / 4) {
   for (Wave& wave : waves_) {
-    const size_t words = static_cast<size_t>(kMaxVgprs) * plan.wave_size;
+    const size_t words = StoredVgprs(plan.isa) * plan.wave_size;
     wave.vgpr_allocation = std::make_unique<uint32_t[]>(words + 16);
     wave.vgpr_storage =
         reinterpret_cast<uint32_t*>(AlignUp(reinterpret_cast<uintptr_t>(wave.vgpr_allocation.get()), 64));
@@ -110,6 +170,8 @@ void Workgroup::Start(const uint32_t id[3]) {
   std::fill(lds_.begin(), lds_.end(), plan_.options.vgpr_fill);
   active_waves = running = (threads + plan_.wave_size - 1) / plan_.wave_size;
   at_barrier = current = 0;
+  hw_ = GroupHw();
+  hw_.barrier[kWorkgroupBarrier].members = hw_.barrier[kTrapBarrier].members = active_waves;
   quantum_left = slice_left = 0;
   for (uint32_t i = 0; i < active_waves; ++i) StartWave(waves_[i], i, id, dims, threads);
 }
@@ -125,9 +187,7 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.sgpr[kNull] = 0;
   s.pc = regs.pgm_addr;
   s.scc = false;
-  // FLOAT_MODE, DX10_CLAMP, IEEE_MODE and FP16_OVFL of COMPUTE_PGM_RSRC1.
-  s.mode = static_cast<uint32_t>(Bits(regs.rsrc1, 19, 12) | Bits(regs.rsrc1, 21, 21) << 8 |
-                                 Bits(regs.rsrc1, 23, 23) << 9 | Bits(regs.rsrc1, 26, 26) << 23);
+  s.mode = InitialMode(plan_.isa, regs.rsrc1);
   s.status = kStatusValid | (active_waves > 1 ? kStatusInWorkgroup : 0);
   s.trapsts = 0;
   s.wave_size = static_cast<int>(lanes);
@@ -135,6 +195,8 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.isa = plan_.isa;
   s.num_vgprs = plan_.num_vgprs;
   s.num_agprs = plan_.num_agprs;
+  s.num_sgprs = plan_.num_sgprs;
+  s.registers = PackRegisters(s.num_vgprs, s.num_agprs, s.num_sgprs);
   s.vgpr = wave.vgpr_storage;
   s.lds = reinterpret_cast<uint8_t*>(lds_.data());
   s.lds_bytes = plan_.lds_bytes;
@@ -148,19 +210,37 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.waves_in_group = static_cast<int>(active_waves);
   s.clock = 0;
   s.fault = &fault_;
+  s.hw = &wave.hw;
+  wave.hw = WaveHw();
+  wave.hw.group = &hw_;
+  wave.hw.lds_alloc_granule = LdsGranule(plan_.isa);
+  wave.hw.vgpr_granule = plan_.vgpr_granule;
 
   // User SGPRs, then the enabled system SGPRs in hardware order (LLVM AMDGPUUsage, "Initial Kernel
-  // Execution State"). With architected flat scratch there is no scratch offset SGPR.
+  // Execution State").
   uint32_t next = 0;
   for (uint32_t i = 0; i < std::min<uint32_t>(Bits(regs.rsrc2, 5, 1), 16); ++i)
     s.sgpr[next++] = regs.user_data[i];
-  for (int i = 0; i < 3; ++i) {
-    s.workgroup[i] = id[i];
-    s.sgpr[kTtmpGroupX + i] = id[i];
-    if (Bits(regs.rsrc2, 7 + i, 7 + i) != 0) s.sgpr[next++] = id[i];
+  std::copy(id, id + 3, s.workgroup);
+  if (plan_.isa == Isa::kRdna4) {
+    s.sgpr[kTtmp7] = id[1] | id[2] << 16;
+    s.sgpr[kTtmp8] = index << 25;
+    s.sgpr[kTtmp9] = id[0];
+  } else {
+    for (int i = 0; i < 3; ++i) {
+      s.sgpr[kTtmp8 + i] = id[i];
+      if (Bits(regs.rsrc2, 7 + i, 7 + i) != 0) s.sgpr[next++] = id[i];
+    }
+    s.sgpr[kTtmp11] = index;
+    if (Bits(regs.rsrc2, 10, 10) != 0) s.sgpr[next++] = (index == 0 ? 1u << 31 : 0) | active_waves;
   }
-  s.sgpr[kTtmpGroupX + 3] = index;
-  if (Bits(regs.rsrc2, 10, 10) != 0) s.sgpr[next++] = (index == 0 ? 1u << 31 : 0) | active_waves;
+  if (plan_.isa == Isa::kCdna2) {
+    // The wave's offset into the scratch of the queue; FLAT_SCRATCH is the program's to set.
+    if (Bits(regs.rsrc2, 0, 0) != 0) s.sgpr[next++] = s.wave_slot * plan_.scratch_wave_bytes;
+  } else if (IsCdna(plan_.isa)) {
+    s.sgpr[kFlatScratchLo] = static_cast<uint32_t>(s.scratch_base);
+    s.sgpr[kFlatScratchLo + 1] = static_cast<uint32_t>(s.scratch_base >> 32);
+  }
 
   const uint32_t first = index * lanes;
   const uint32_t live = std::min(threads - first, lanes);
@@ -168,6 +248,7 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.sgpr[kExecHi] = lanes == 64 ? static_cast<uint32_t>(LowMask(live) >> 32) : 0;
 
   std::fill(s.vgpr, s.vgpr + static_cast<size_t>(s.num_vgprs) * lanes, fill);
+  if (s.num_agprs != 0) std::fill(s.Agpr(0), s.Agpr(static_cast<int>(s.num_agprs)), fill);
   // Work-item ids packed as z 29:20, y 19:10, x 9:0; TIDIG_COMP_CNT says how many are supplied.
   const uint64_t components = Bits(regs.rsrc2, 12, 11);
   const uint32_t y_unit = components >= 1 ? 1u << 10 : 0, z_unit = components >= 2 ? 1u << 20 : 0;

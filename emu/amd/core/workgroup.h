@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emu/amd/core/dispatch.h"
+#include "emu/amd/core/hw_state.h"
 #include "emu/amd/core/wave_state.h"
 
 namespace understudy::emu::amd {
@@ -18,7 +19,8 @@ struct LaunchPlan {
   Dispatch::Options options;
   Isa isa = Isa::kRdna3;
   int wave_size = 64;
-  uint32_t num_vgprs = 0, num_agprs = 0;
+  uint32_t num_vgprs = 0, num_agprs = 0, num_sgprs = 0;
+  uint32_t vgpr_granule = 8;  // of COMPUTE_PGM_RSRC1.VGPRS
   uint32_t lds_bytes = 0;
   uint32_t group_dim[3] = {1, 1, 1};    // work-items of a full workgroup
   uint32_t partial_dim[3] = {1, 1, 1};  // of the last workgroup in each dimension
@@ -29,12 +31,18 @@ struct LaunchPlan {
   uint32_t max_resident = 1;
 
   // Empty when the registers describe a dispatch that can run, else what is wrong with them.
-  std::string Decode(const DispatchRegs& registers, const Dispatch::Options& opts);
+  std::string Decode(Isa generation, const DispatchRegs& registers, const Dispatch::Options& opts);
+
+ private:
+  std::string DecodeRegisters();
+  std::string DecodeGrid();
+  std::string DecodeScratch();
 };
 
 struct Wave {
   enum class Status : uint8_t { kReady, kBarrier, kDone };
   WaveState state;
+  WaveHw hw;
   Status status = Status::kReady;
   uint32_t* vgpr_storage = nullptr;  // 256 registers (CDNA: 512) of the widest wave, 64-byte aligned
   std::unique_ptr<uint32_t[]> vgpr_allocation;
@@ -66,6 +74,7 @@ class Workgroup {
   std::vector<Wave> waves_;
   std::vector<uint32_t> lds_;  // whole words; WaveState::lds_bytes is the bound
   PendingFault fault_;
+  GroupHw hw_;
 };
 
 }  // namespace understudy::emu::amd

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "emu/amd/core/kernel_descriptor.h"
 #include "src/base/bits.h"
 #include "src/base/status.h"
 #include "tests/emu/amd/asm/assembler.h"
@@ -10,8 +11,13 @@
 namespace understudy::emu::amd {
 
 KernelRunner::KernelRunner(int wave_size, Isa isa) : wave_size_(wave_size), isa_(isa) {
-  // 64 VGPRs; f32 denormals kept; no LDS.
+  // 64 VGPRs (CDNA: 64 AGPRs more, and all SGPRs); denormals kept; no LDS.
   regs.rsrc1 = (wave_size == 32 ? 7u : 15u) | 0xf0u << 12;
+  if (IsCdna(isa)) {
+    US_CHECK(wave_size == 64) << "CDNA has waves of 64 lanes";
+    regs.rsrc1 |= 13u << 6;
+    regs.rsrc3 = 64 / 4 - 1;
+  }
   regs.initiator = wave_size == 32 ? kCsW32En : 0;
   regs.pgm_addr = kProgramVa;
   regs.num_thread[0] = static_cast<uint32_t>(wave_size);
@@ -40,11 +46,11 @@ int KernelRunner::AddBuffer(size_t words, Perm perm) {
 }
 
 void KernelRunner::ReserveScratch(uint32_t bytes_per_lane, uint32_t waves) {
-  const uint32_t wave_bytes = bytes_per_lane * static_cast<uint32_t>(wave_size_);
+  const uint32_t wave_bytes = ScratchWaveBytes(isa_, bytes_per_lane, wave_size_);
   scratch_.assign(uint64_t{wave_bytes} * waves, 0);
   US_CHECK_OK(memory.Map(kScratchVa, scratch_.size(), scratch_.data(), Perm::kReadWrite, "scratch"));
   regs.scratch_base = kScratchVa;
-  regs.tmpring_size = waves | (wave_bytes / 256) << 12;
+  regs.tmpring_size = TmpringSize(isa_, waves, wave_bytes);
   regs.rsrc2 |= 1;
 }
 

@@ -26,6 +26,7 @@ class KernelRunner {
   int AddBuffer(size_t words, Perm perm = Perm::kReadWrite);
   std::vector<uint32_t>& Buffer(int index) { return *buffers_[index]; }
   uint64_t BufferVa(int index) const { return kBufferVa + 0x100000 * static_cast<uint64_t>(index); }
+  // gfx90a: the wave's offset follows in a system SGPR, and the program sets FLAT_SCRATCH.
   void ReserveScratch(uint32_t bytes_per_lane, uint32_t waves);
 
   std::unique_ptr<Dispatch> Start();
