@@ -53,6 +53,14 @@ class ProgramCache {
   const ProgramEntry* Fill(Page& page, uint64_t pc, AddressSpace& memory, FaultKind* kind,
                            std::string* message);
 
+  // Calls fn(const ProgramEntry&) for every instruction decoded so far, in no particular order.
+  template <class Fn>
+  void ForEachEntry(Fn fn) const {
+    for (const auto& [va, page] : pages_) {
+      for (const ProgramEntry& entry : page->entries) fn(entry);
+    }
+  }
+
   Isa isa() const { return isa_; }
 
  private:

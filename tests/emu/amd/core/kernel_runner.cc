@@ -7,10 +7,12 @@
 #include "src/base/bits.h"
 #include "src/base/status.h"
 #include "tests/emu/amd/asm/assembler.h"
+#include "tests/emu/amd/evidence/evidence.h"
 
 namespace understudy::emu::amd {
 
-KernelRunner::KernelRunner(int wave_size, Isa isa) : wave_size_(wave_size), isa_(isa) {
+KernelRunner::KernelRunner(int wave_size, Isa isa) : wave_size_(wave_size), isa_(isa), cache_(isa) {
+  options.program_cache = &cache_;
   // 64 VGPRs (CDNA: 64 AGPRs more, and all SGPRs); denormals kept; no LDS.
   regs.rsrc1 = (wave_size == 32 ? 7u : 15u) | 0xf0u << 12;
   if (IsCdna(isa)) {
@@ -24,7 +26,11 @@ KernelRunner::KernelRunner(int wave_size, Isa isa) : wave_size_(wave_size), isa_
   options.instruction_budget = 10'000'000;
 }
 
+KernelRunner::~KernelRunner() { RecordExecuted(cache_); }
+
 void KernelRunner::Program(const std::string& assembly) {
+  RecordExecuted(cache_);
+  cache_.Invalidate();
   auto code = Assemble(IsaTarget(isa_), assembly, IsRdna(isa_) && wave_size_ == 64 ? "+wavefrontsize64" : "");
   ASSERT_TRUE(code.ok()) << code.status().ToString();
   if (!program_.empty()) US_CHECK_OK(memory.Unmap(kProgramVa, program_.size()));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emu/amd/core/dispatch.h"
+#include "emu/amd/core/program_cache.h"
 #include "emu/memory/address_space.h"
 
 namespace understudy::emu::amd {
@@ -19,6 +20,8 @@ class KernelRunner {
   static constexpr uint64_t kProgramVa = 0x10000, kBufferVa = 0x1000000, kScratchVa = 0x40000000;
 
   explicit KernelRunner(int wave_size = 32, Isa isa = Isa::kRdna3);
+  // Notes what was executed (tests/emu/amd/evidence).
+  ~KernelRunner();
 
   // Fails the test when the text does not assemble. s_endpgm is not added.
   void Program(const std::string& assembly);
@@ -42,6 +45,7 @@ class KernelRunner {
  private:
   const int wave_size_;
   const Isa isa_;
+  ProgramCache cache_;
   std::vector<uint8_t> program_;
   std::vector<std::unique_ptr<std::vector<uint32_t>>> buffers_;
   std::vector<uint8_t> scratch_;

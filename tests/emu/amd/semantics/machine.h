@@ -10,6 +10,7 @@
 
 #include "emu/amd/semantics/vector_exec.h"
 #include "emu/amd/semantics/vector_table.h"
+#include "tests/emu/amd/evidence/evidence.h"
 
 namespace understudy::emu::amd::testing {
 
@@ -75,6 +76,8 @@ class Machine {
   std::string Execute(const Inst& inst) {
     const ExecFn fn = FindVectorExec(inst);
     if (fn == nullptr) return VectorRefusal(inst);
+    RecordExecuted(inst.isa, inst.op);
+    if (inst.op_y != Opcode::kCount) RecordExecuted(inst.isa, inst.op_y);
     return fn(inst, wave) == ExecResult::kNext ? "" : "did not continue";
   }
 
