@@ -54,10 +54,4 @@
 
 #include "emu/amd/semantics/fp_mode.h"
 #include "emu/amd/semantics/lane_math.h"
-
-namespace understudy::emu::amd {
-
-// How far an instruction's result can be trusted; docs/limits.md lists the refused ones.
-enum class SemanticState : uint8_t { kExact, kApproximate, kRefused };
-
-}  // namespace understudy::emu::amd
+#include "emu/amd/semantics/op_state.h"

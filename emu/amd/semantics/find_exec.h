@@ -7,6 +7,7 @@
 
 #include "emu/amd/core/wave_state.h"
 #include "emu/amd/decode/inst.h"
+#include "emu/amd/semantics/op_state.h"
 
 namespace understudy::emu::amd {
 
