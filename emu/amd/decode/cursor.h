@@ -21,6 +21,7 @@ struct Cursor {
   const uint8_t* bytes;
   size_t n;
   Isa isa;
+  const Table* table = nullptr;
   uint64_t w = 0;            // the first 32 or 64 bits
   const Row* row = nullptr;  // once the opcode is known
   Encoding enc = Encoding::kCount;
@@ -78,6 +79,13 @@ absl::Status DecodeDs(Cursor* c, Inst* inst);
 absl::Status DecodeFlat(Cursor* c, Inst* inst);    // FLAT GLOBAL SCRATCH
 absl::Status DecodeBuffer(Cursor* c, Inst* inst);  // MUBUF MTBUF
 absl::Status DecodeImage(Cursor* c, Inst* inst);
+// RDNA4's memory encodings, three words each.
+absl::Status DecodeVflat(Cursor* c, Inst* inst);  // VFLAT VGLOBAL VSCRATCH
+absl::Status DecodeVbuffer(Cursor* c, Inst* inst);
+absl::Status DecodeVimage(Cursor* c, Inst* inst);  // VIMAGE VSAMPLE
+
+// Makes sure of the second word and adds it to c->w.
+absl::Status SecondWord(Cursor* c, Inst* inst);
 
 // A whole instruction of CDNA2, CDNA3 or CDNA4: like the decoders above it sets c->row, from which the caller
 // takes op, enc and the suffixes (cdna_decode.cc).

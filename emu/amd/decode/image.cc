@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MIMG: how many address and data registers an image instruction reads follows from its name, dim, dmask, a16
-// and d16 (ISA manual, "Image instructions: VGPR usage").
+// MIMG, and RDNA4's VIMAGE and VSAMPLE: how many address and data registers an image instruction reads
+// follows from its name, dim, dmask, a16 and d16 (ISA manual, "Image instructions: VGPR usage").
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -37,7 +37,7 @@ Name Parse(const char* mnemonic) {
     n.gather |= is("GATHER4") || is("GATHER4H");
     n.atomic |= is("ATOMIC");
     n.store |= is("STORE");
-    n.bvh |= is("BVH") || is("BVH64");
+    n.bvh |= is("BVH") || is("BVH64") || is("BVH8");
     n.resinfo |= is("RESINFO");
     n.msaa |= is("MSAA");
     n.packed |= is("PCK");
@@ -79,11 +79,77 @@ int DataDwords(const Name& name, const Inst& inst) {
 
 }  // namespace
 
+namespace {
+
+// The address registers: one tuple, or several where each number has a field of its own.
+struct AddressFields {
+  uint8_t reg[5];
+  int fields;  // how many the layout has; the last holds what is left as a tuple
+};
+
+// BVH: node pointer, ray extent, origin, direction, inverse direction; a16 packs the two directions. RDNA4's
+// wider trees: node base (64 bits), extent and mask, origin, direction, and the offsets of one or two nodes.
+int BvhWords(const Inst& inst, Opcode op) {
+  if (op == Opcode::IMAGE_BVH8_INTERSECT_RAY) return 11;
+  if (op == Opcode::IMAGE_BVH_DUAL_INTERSECT_RAY) return 12;
+  return (inst.a16 ? 8 : 11) + (op == Opcode::IMAGE_BVH64_INTERSECT_RAY);
+}
+
+// How many registers field i holds while `left` are left.
+int FieldWords(Opcode op, bool bvh, int i, int fields, int left) {
+  if (!bvh) return i == fields - 1 ? left : 1;
+  bool wide = op == Opcode::IMAGE_BVH8_INTERSECT_RAY || op == Opcode::IMAGE_BVH_DUAL_INTERSECT_RAY;
+  if (i == 0) return wide || op == Opcode::IMAGE_BVH64_INTERSECT_RAY ? 2 : 1;
+  if (i == 1) return wide ? 2 : 1;
+  return left < 3 ? left : 3;
+}
+
+absl::Status ReadAddress(Cursor* c, const AddressFields& address, int words, bool bvh, Inst* inst) {
+  for (int i = 0, left = words; i < address.fields && left > 0; ++i) {
+    Slot part = c->row->src[0];
+    int take = address.fields == 1 ? left : FieldWords(c->row->op, bvh, i, address.fields, left);
+    part.dwords = static_cast<uint8_t>(take);
+    part.bits = part.dwords * 32;
+    Operand operand;
+    US_RETURN_IF_ERROR(ReadVgpr(c, address.reg[i], part, 0, &operand, inst));
+    if (i == 0) {
+      inst->src[0] = operand;
+    } else {
+      inst->nsa_vaddr[i - 1] = static_cast<uint8_t>(operand.reg);
+      inst->nsa_dwords[i - 1] = static_cast<uint8_t>(take);
+      inst->n_nsa = static_cast<uint8_t>(i);
+    }
+    left -= take;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadData(Cursor* c, const Name& name, uint32_t field, Inst* inst) {
+  Slot data = c->row->src[3];
+  // The wide trees give ten dwords (row); everything else counts by name and dmask.
+  if (data.dwords <= 4) data.dwords = static_cast<uint8_t>(DataDwords(name, *inst));
+  data.bits = data.dwords * 32;
+  Operand vdata;
+  US_RETURN_IF_ERROR(ReadVgpr(c, field, data, 3, &vdata, inst));
+  if (name.store || name.atomic) inst->src[3] = vdata;
+  if (!name.store && (!name.atomic || inst->glc)) {
+    inst->dst[0] = vdata;
+    inst->n_dst = 1;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadResource(Cursor* c, uint32_t field, Inst* inst) {
+  Slot resource = c->row->src[1];
+  if (inst->r128) resource.dwords = 4, resource.bits = 128;
+  return ReadSgpr(c, field, resource, &inst->src[1]);
+}
+
+}  // namespace
+
 absl::Status DecodeImage(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(FindRow(c, Encoding::MIMG, Field(c->w, 25, 18)));
-  US_RETURN_IF_ERROR(c->Need(8));
-  inst->size = 8;
-  c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
   const Row& row = *c->row;
   inst->nsa = Field(c->w, 0, 0);
   inst->dim = static_cast<uint8_t>(Field(c->w, 4, 2));
@@ -107,53 +173,61 @@ absl::Status DecodeImage(Cursor* c, Inst* inst) {
     if (inst->dmask != 0xf || !inst->unorm || !inst->r128)
       return c->Refuse("needs dmask 0xf, unorm and r128");
   }
-  // BVH: node pointer, ray extent, origin, direction, inverse direction; a16 packs the two directions.
-  int words = name.bvh ? (inst->a16 ? 8 : 11) + (row.op == Opcode::IMAGE_BVH64_INTERSECT_RAY)
-                       : AddressDwords(name, *inst);
-  Slot address = row.src[0];
+  int words = name.bvh ? BvhWords(*inst, row.op) : AddressDwords(name, *inst);
+  AddressFields address = {{static_cast<uint8_t>(Field(c->w, 39, 32))}, 1};
   if (inst->nsa) {
     US_RETURN_IF_ERROR(c->Need(12));
     uint32_t extra = c->Word(8);
     inst->size = 12;
-    // Each address register apart; a fifth holds what is left as a tuple. BVH groups its vectors by three.
-    address.dwords = static_cast<uint8_t>(row.op == Opcode::IMAGE_BVH64_INTERSECT_RAY ? 2 : 1);
-    int left = words - address.dwords;
-    for (int i = 0; i < 4 && left > 0; ++i) {
-      int take = name.bvh && i > 0 ? 3 : i == 3 ? left : 1;
-      Slot part = address;
-      part.dwords = static_cast<uint8_t>(take);
-      Operand operand;
-      US_RETURN_IF_ERROR(ReadVgpr(c, Field(extra, 8 * i + 7, 8 * i), part, 0, &operand, inst));
-      inst->nsa_vaddr[i] = static_cast<uint8_t>(operand.reg);
-      inst->nsa_dwords[i] = static_cast<uint8_t>(take);
-      inst->n_nsa = static_cast<uint8_t>(i + 1);
-      left -= take;
-    }
-  } else {
-    address.dwords = static_cast<uint8_t>(words);
+    address.fields = 5;
+    for (int i = 0; i < 4; ++i) address.reg[i + 1] = static_cast<uint8_t>(Field(extra, 8 * i + 7, 8 * i));
   }
-  address.bits = address.dwords * 32;
-  US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 39, 32), address, 0, &inst->src[0], inst));
-
-  Slot data = row.src[3];
-  data.dwords = static_cast<uint8_t>(DataDwords(name, *inst));
-  data.bits = data.dwords * 32;
-  Operand vdata;
-  US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 47, 40), data, 3, &vdata, inst));
-  if (name.store || name.atomic) inst->src[3] = vdata;
-  if (!name.store && (!name.atomic || inst->glc)) {
-    inst->dst[0] = vdata;
-    inst->n_dst = 1;
-  }
-
-  Slot resource = row.src[1];
-  if (inst->r128) resource.dwords = 4, resource.bits = 128;
-  US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 52, 48) << 2, resource, &inst->src[1]));
+  US_RETURN_IF_ERROR(ReadAddress(c, address, words, name.bvh, inst));
+  US_RETURN_IF_ERROR(ReadData(c, name, Field(c->w, 47, 40), inst));
+  US_RETURN_IF_ERROR(ReadResource(c, Field(c->w, 52, 48) << 2, inst));
   if (!row.src[2].present()) US_RETURN_IF_ERROR(c->Zero(62, 58));
   if (!name.d16) US_RETURN_IF_ERROR(c->Zero(17, 17));
   if (row.src[2].present()) {
     US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 62, 58) << 2, row.src[2], &inst->src[2]));
   }
+  return absl::OkStatus();
+}
+
+absl::Status DecodeVimage(Cursor* c, Inst* inst) {
+  bool sample = Field(c->w, 31, 26) == 0x39;
+  US_RETURN_IF_ERROR(FindRow(c, sample ? Encoding::VSAMPLE : Encoding::VIMAGE, Field(c->w, 21, 14)));
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
+  US_RETURN_IF_ERROR(c->Need(12));
+  inst->size = 12;
+  uint32_t third = c->Word(8);
+  const Row& row = *c->row;
+  Name name = Parse(OpcodeName(row.op));
+  inst->n_src = 4;
+  inst->dim = static_cast<uint8_t>(Field(c->w, 2, 0));
+  inst->r128 = Field(c->w, 4, 4);
+  inst->d16 = Field(c->w, 5, 5);
+  inst->a16 = Field(c->w, 6, 6);
+  inst->nv = Field(c->w, 7, 7);
+  inst->dmask = static_cast<uint8_t>(Field(c->w, 25, 22));
+  inst->scope = static_cast<uint8_t>(Field(c->w, 51, 50));
+  inst->th = static_cast<uint8_t>(Field(c->w, 54, 52));
+  if (name.atomic) inst->glc = inst->th & 1;
+  inst->tfe = sample ? Field(c->w, 3, 3) : Field(c->w, 55, 55);
+  if (sample) {
+    inst->unorm = Field(c->w, 13, 13);
+    inst->lwe = Field(c->w, 40, 40);
+  }
+  if (name.bvh && (inst->dmask != 0xf || !inst->r128)) return c->Refuse("needs dmask 0xf and r128");
+  if (!name.d16) US_RETURN_IF_ERROR(c->Zero(5, 5));
+  AddressFields address = {{}, sample ? 4 : 5};
+  for (int i = 0; i < 4; ++i) address.reg[i] = static_cast<uint8_t>(Field(third, 8 * i + 7, 8 * i));
+  if (!sample) address.reg[4] = static_cast<uint8_t>(Field(c->w, 63, 56));
+  int words = name.bvh ? BvhWords(*inst, row.op) : AddressDwords(name, *inst);
+  US_RETURN_IF_ERROR(ReadAddress(c, address, words, name.bvh, inst));
+  inst->nsa = inst->n_nsa > 0;
+  US_RETURN_IF_ERROR(ReadData(c, name, Field(c->w, 39, 32), inst));
+  US_RETURN_IF_ERROR(ReadResource(c, Field(c->w, 49, 41), inst));
+  if (row.src[2].present()) return ReadSgpr(c, Field(c->w, 63, 55), row.src[2], &inst->src[2]);
   return absl::OkStatus();
 }
 

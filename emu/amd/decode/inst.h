@@ -41,7 +41,7 @@ struct Operand {
 
   Kind kind = Kind::kNone;
   DataType type = DataType::NONE;
-  // Consecutive 32-bit registers read or written, 1..16. A lane mask (type M64) says 2 until ResolveWaveSize.
+  // Consecutive 32-bit registers read or written, 1..16 (32: block loads of RDNA4). A lane mask (type M64) says 2 until ResolveWaveSize.
   uint8_t dwords = 0;
   // True where the assembly text does not name it: tied accumulators (FMAC), VCC of e32 carries, EXEC of
   // v_cmpx.
@@ -90,7 +90,7 @@ struct SdwaInfo {
 //   written,
 //                   src[0]=sdst when read (s_cmpk_*, s_addk, s_mulk, s_cmovk, s_setreg, s_waitcnt_*cnt).
 //   SMEM            dst[0]=sdata, src[0]=sbase (2 or 4 dwords), src[1]=soffset or kNone; offset (signed 21
-//   bits). VOP1/2/3/3P/C   dst[0]=vdst (VOPC: VCC, EXEC or the e64 SGPR mask), dst[1]=carry-out mask (VOP3SD,
+//   bits; RDNA4 24). Prefetches: no dst, simm = the length code, src[0]=kNone where PC-relative. VOP1/2/3/3P/C   dst[0]=vdst (VOPC: VCC, EXEC or the e64 SGPR mask), dst[1]=carry-out mask (VOP3SD,
 //   *_co_ci_u32 e32),
 //                   src[0..2]; implicit ones follow the named ones: FMAC/DOT2ACC/PK_FMAC e32+e64 src[2]=vdst;
 //                   V_CNDMASK e32 and carry-in e32 src[2]=VCC; V_DIV_FMAS src[3]=VCC; V_SWAP dst[1]=src0,
@@ -140,7 +140,8 @@ struct Inst {
   // register field and arrive here the same way. op_sel bit 3 = destination. V_PERMLANE16/X16: op_sel bit 0 =
   // FI, bit 1 = BC. VOP3P: op_sel/op_sel_hi select the half for the low/high result. v_fma_mix*: src[i].type
   // says F32, or F16 with op_sel bit i choosing the half. V_DOT4/8_*_IU* and V_WMMA_*_IU*: neg bit i = source
-  // i is signed.
+  // i is signed. RDNA4's V_CVT_F32_FP8/BF8 e64: op_sel bits 0 and 1 are the byte's number with its two bits
+  // exchanged; V_CVT_SR_FP8/BF8_F32: bits 2 and 3 are the number of the destination's byte.
   uint8_t neg = 0,
           abs = 0;     // VOP3P: neg = neg_lo. v_fma_mix*: neg and abs as in VOP3 (encoded in neg_lo/neg_hi).
   uint8_t neg_hi = 0;  // VOP3P except v_fma_mix*
@@ -173,6 +174,7 @@ struct Inst {
   uint8_t exp_en = 0, exp_target = 0;
   bool exp_done = false, exp_row = false;
   uint8_t wait_exp = 0, wait_vdst = 0, attr = 0, attr_chan = 0;
+  uint8_t wait_vm_vsrc = 0;  // VDSDIR (RDNA4)
 
   bool has_e64_suffix = false, has_e32_suffix = false;  // the mnemonic exists in both encodings: text only
 };

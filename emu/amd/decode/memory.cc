@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DS, FLAT/GLOBAL/SCRATCH and MUBUF/MTBUF.
+// DS, FLAT/GLOBAL/SCRATCH and MUBUF/MTBUF, and RDNA4's VFLAT/VGLOBAL/VSCRATCH and VBUFFER.
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -10,14 +10,9 @@
 namespace understudy::emu::amd::decode {
 namespace {
 
-absl::Status SecondWord(Cursor* c, Inst* inst) {
-  US_RETURN_IF_ERROR(c->Need(8));
-  inst->size = 8;
-  c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
-  return absl::OkStatus();
-}
-
 bool Contains(const char* name, const char* part) { return std::strstr(name, part) != nullptr; }
+
+enum class Segment { kFlat, kScratch, kGlobal };
 
 enum class GdsUse { kFree, kAlways, kNever };
 
@@ -71,26 +66,18 @@ absl::Status DecodeDs(Cursor* c, Inst* inst) {
   return absl::OkStatus();
 }
 
-absl::Status DecodeFlat(Cursor* c, Inst* inst) {
-  constexpr Encoding kSegments[] = {Encoding::FLAT, Encoding::SCRATCH, Encoding::GLOBAL, Encoding::kCount};
-  Encoding enc = kSegments[Field(c->w, 17, 16)];
-  if (enc == Encoding::kCount) return c->Refuse("FLAT segment 3 is reserved");
-  US_RETURN_IF_ERROR(FindRow(c, enc, Field(c->w, 24, 18)));
-  US_RETURN_IF_ERROR(SecondWord(c, inst));
+namespace {
+
+// The fields of a FLAT-like instruction, wherever its generation has them.
+struct FlatFields {
+  uint32_t vdst, vaddr, vdata, saddr;
+};
+
+absl::Status ReadFlat(Cursor* c, Segment segment, const FlatFields& f, Inst* inst) {
   const Row& row = *c->row;
-  inst->dlc = Field(c->w, 13, 13);
-  inst->glc = Field(c->w, 14, 14);
-  inst->slc = Field(c->w, 15, 15);
-  inst->sve = Field(c->w, 55, 55);
-  inst->offset = SignExtend(Field(c->w, 12, 0), 13);
-  if (enc == Encoding::FLAT && inst->offset < 0) {
-    return c->Refuse(absl::StrCat("offset ", inst->offset, " must not be negative"));
-  }
   inst->n_src = 3;
-  uint32_t saddr = Field(c->w, 54, 48);
-  if (enc == Encoding::FLAT && saddr != kRegNull) return c->Refuse("saddr must be null (124)");
-  if (enc != Encoding::SCRATCH) US_RETURN_IF_ERROR(c->Zero(55, 55));  // SVE
-  bool with_saddr = saddr != kRegNull && enc != Encoding::FLAT;
+  if (segment == Segment::kFlat && f.saddr != kRegNull) return c->Refuse("saddr must be null (124)");
+  bool with_saddr = f.saddr != kRegNull && row.src[2].present();
   bool atomic = Contains(OpcodeName(row.op), "_ATOMIC_");
   if (row.dst[0].present() && (!atomic || inst->glc)) {
     inst->n_dst = 1;
@@ -100,54 +87,39 @@ absl::Status DecodeFlat(Cursor* c, Inst* inst) {
       slot.dwords = row.src[1].dwords / 2;
       slot.bits = row.src[1].bits / 2;
     }
-    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 63, 56), slot, 3, &inst->dst[0], inst));
+    US_RETURN_IF_ERROR(ReadVgpr(c, f.vdst, slot, 3, &inst->dst[0], inst));
   }
   // Scratch has a VGPR address where SVE is set; with saddr it is a 32-bit offset, everywhere else 64 bits.
-  bool with_vaddr = row.src[0].present() && (enc != Encoding::SCRATCH || inst->sve);
+  bool scratch = segment == Segment::kScratch;
+  bool with_vaddr = row.src[0].present() && (!scratch || inst->sve);
   if (with_vaddr) {
     Slot slot = row.src[0];
-    if (with_saddr || enc == Encoding::SCRATCH) slot.dwords = 1, slot.bits = 32;
-    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 39, 32), slot, 0, &inst->src[0], inst));
+    if (with_saddr || scratch) slot.dwords = 1, slot.bits = 32;
+    US_RETURN_IF_ERROR(ReadVgpr(c, f.vaddr, slot, 0, &inst->src[0], inst));
   }
-  if (row.src[1].present()) {
-    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 47, 40), row.src[1], 1, &inst->src[1], inst));
-  }
+  if (row.src[1].present()) US_RETURN_IF_ERROR(ReadVgpr(c, f.vdata, row.src[1], 1, &inst->src[1], inst));
   if (with_saddr) {
-    if (enc == Encoding::GLOBAL ? saddr >= kRegM0 : saddr == kRegExecHi) {
-      return c->Refuse(absl::StrCat("saddr = ", saddr, " is not a register for addresses"));
+    if (scratch ? f.saddr == kRegExecHi : f.saddr >= kRegM0) {
+      return c->Refuse(absl::StrCat("saddr = ", f.saddr, " is not a register for addresses"));
     }
     Slot slot;
     slot.kind = OperandKind::SREG;
-    slot.type = enc == Encoding::SCRATCH ? DataType::B32 : DataType::B64;
-    slot.bits = enc == Encoding::SCRATCH ? 32 : 64;
+    slot.type = scratch ? DataType::B32 : DataType::B64;
+    slot.bits = scratch ? 32 : 64;
     slot.dwords = slot.bits / 32;
     slot.sgpr_align = slot.dwords;
-    US_RETURN_IF_ERROR(ReadSgpr(c, saddr, slot, &inst->src[2]));
+    US_RETURN_IF_ERROR(ReadSgpr(c, f.saddr, slot, &inst->src[2]));
   }
   return absl::OkStatus();
 }
 
-absl::Status DecodeBuffer(Cursor* c, Inst* inst) {
-  bool typed = Field(c->w, 31, 26) == 0x3a;
-  if (typed) {
-    US_RETURN_IF_ERROR(FindRow(c, Encoding::MTBUF, Field(c->w, 18, 15)));
-    inst->format = static_cast<uint8_t>(Field(c->w, 25, 19));
-  } else {
-    US_RETURN_IF_ERROR(FindRow(c, Encoding::MUBUF, Field(c->w, 25, 18)));
-  }
-  US_RETURN_IF_ERROR(SecondWord(c, inst));
+struct BufferFields {
+  uint32_t vdata, vaddr, srsrc;
+};
+
+// Everything but soffset; the flags of `inst` are in place.
+absl::Status ReadBuffer(Cursor* c, const BufferFields& f, Inst* inst) {
   const Row& row = *c->row;
-  inst->offset = static_cast<int32_t>(Field(c->w, 11, 0));
-  inst->slc = Field(c->w, 12, 12);
-  inst->dlc = Field(c->w, 13, 13);
-  inst->glc = Field(c->w, 14, 14);
-  inst->tfe = Field(c->w, 53, 53);
-  inst->offen = Field(c->w, 54, 54);
-  inst->idxen = Field(c->w, 55, 55);
-  if (row.n_src == 0) {  // cache invalidations
-    US_RETURN_IF_ERROR(c->Zero(14, 13));
-    return c->Zero(55, 53);
-  }
   inst->n_src = 4;
   const char* name = OpcodeName(row.op);
   bool atomic = Contains(name, "_ATOMIC_"), store = Contains(name, "_STORE_");
@@ -156,7 +128,7 @@ absl::Status DecodeBuffer(Cursor* c, Inst* inst) {
     Slot slot = row.src[3];
     Operand vdata;
     if (!store && inst->tfe) slot.dwords += 1;  // the fault word follows the data
-    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 47, 40), slot, 3, &vdata, inst));
+    US_RETURN_IF_ERROR(ReadVgpr(c, f.vdata, slot, 3, &vdata, inst));
     if (store || atomic) inst->src[3] = vdata;
     if ((!store && !atomic) || (atomic && inst->glc)) {
       inst->dst[0] = vdata;
@@ -169,10 +141,99 @@ absl::Status DecodeBuffer(Cursor* c, Inst* inst) {
     Slot slot = row.src[0];
     slot.dwords = inst->offen && inst->idxen ? 2 : 1;
     slot.bits = slot.dwords * 32;
-    US_RETURN_IF_ERROR(ReadVgpr(c, Field(c->w, 39, 32), slot, 0, &inst->src[0], inst));
+    US_RETURN_IF_ERROR(ReadVgpr(c, f.vaddr, slot, 0, &inst->src[0], inst));
   }
-  US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 52, 48) << 2, row.src[1], &inst->src[1]));
-  return ReadSource(c, Field(c->w, 63, 56), row.src[2], 2, inst);
+  return ReadSgpr(c, f.srsrc, row.src[1], &inst->src[1]);
+}
+
+}  // namespace
+
+absl::Status DecodeFlat(Cursor* c, Inst* inst) {
+  constexpr Encoding kSegments[] = {Encoding::FLAT, Encoding::SCRATCH, Encoding::GLOBAL, Encoding::kCount};
+  uint32_t segment = Field(c->w, 17, 16);
+  if (kSegments[segment] == Encoding::kCount) return c->Refuse("FLAT segment 3 is reserved");
+  US_RETURN_IF_ERROR(FindRow(c, kSegments[segment], Field(c->w, 24, 18)));
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
+  inst->dlc = Field(c->w, 13, 13);
+  inst->glc = Field(c->w, 14, 14);
+  inst->slc = Field(c->w, 15, 15);
+  inst->sve = Field(c->w, 55, 55);
+  inst->offset = SignExtend(Field(c->w, 12, 0), 13);
+  Segment kind = static_cast<Segment>(segment);
+  if (kind == Segment::kFlat && inst->offset < 0) {
+    return c->Refuse(absl::StrCat("offset ", inst->offset, " must not be negative"));
+  }
+  if (kind != Segment::kScratch) US_RETURN_IF_ERROR(c->Zero(55, 55));  // SVE
+  return ReadFlat(c, kind,
+                  {Field(c->w, 63, 56), Field(c->w, 39, 32), Field(c->w, 47, 40), Field(c->w, 54, 48)}, inst);
+}
+
+absl::Status DecodeBuffer(Cursor* c, Inst* inst) {
+  bool typed = Field(c->w, 31, 26) == 0x3a;
+  if (typed) {
+    US_RETURN_IF_ERROR(FindRow(c, Encoding::MTBUF, Field(c->w, 18, 15)));
+    inst->format = static_cast<uint8_t>(Field(c->w, 25, 19));
+  } else {
+    US_RETURN_IF_ERROR(FindRow(c, Encoding::MUBUF, Field(c->w, 25, 18)));
+  }
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
+  inst->offset = static_cast<int32_t>(Field(c->w, 11, 0));
+  inst->slc = Field(c->w, 12, 12);
+  inst->dlc = Field(c->w, 13, 13);
+  inst->glc = Field(c->w, 14, 14);
+  inst->tfe = Field(c->w, 53, 53);
+  inst->offen = Field(c->w, 54, 54);
+  inst->idxen = Field(c->w, 55, 55);
+  if (c->row->n_src == 0) {  // cache invalidations
+    US_RETURN_IF_ERROR(c->Zero(14, 13));
+    return c->Zero(55, 53);
+  }
+  US_RETURN_IF_ERROR(
+      ReadBuffer(c, {Field(c->w, 47, 40), Field(c->w, 39, 32), Field(c->w, 52, 48) << 2}, inst));
+  return ReadSource(c, Field(c->w, 63, 56), c->row->src[2], 2, inst);
+}
+
+namespace {
+
+// The three words of RDNA4's memory encodings (ISA manual, chapter 15): opcode in bits 21:14, scope and th in
+// the second word, the offset (where there is one) in the third.
+absl::Status ThreeWords(Cursor* c, Inst* inst) {
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
+  US_RETURN_IF_ERROR(c->Need(12));
+  inst->size = 12;
+  inst->nv = Field(c->w, 7, 7);
+  inst->scope = static_cast<uint8_t>(Field(c->w, 51, 50));
+  inst->th = static_cast<uint8_t>(Field(c->w, 54, 52));
+  if (Contains(OpcodeName(c->row->op), "_ATOMIC_")) inst->glc = inst->th & 1;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status DecodeVflat(Cursor* c, Inst* inst) {
+  constexpr Encoding kSegments[] = {Encoding::VFLAT, Encoding::VSCRATCH, Encoding::VGLOBAL, Encoding::kCount};
+  uint32_t segment = Field(c->w, 25, 24);
+  if (kSegments[segment] == Encoding::kCount) return c->Refuse("no encoding has bits 31:24 = 0xef");
+  US_RETURN_IF_ERROR(FindRow(c, kSegments[segment], Field(c->w, 21, 14)));
+  US_RETURN_IF_ERROR(ThreeWords(c, inst));
+  uint32_t third = c->Word(8);
+  inst->sve = Field(c->w, 49, 49);
+  inst->offset = SignExtend(Field(third, 31, 8), 24);
+  return ReadFlat(c, static_cast<Segment>(segment),
+                  {Field(c->w, 39, 32), Field(third, 7, 0), Field(c->w, 62, 55), Field(c->w, 6, 0)}, inst);
+}
+
+absl::Status DecodeVbuffer(Cursor* c, Inst* inst) {
+  US_RETURN_IF_ERROR(FindRow(c, Encoding::VBUFFER, Field(c->w, 21, 14)));
+  US_RETURN_IF_ERROR(ThreeWords(c, inst));
+  uint32_t third = c->Word(8);
+  inst->tfe = Field(c->w, 22, 22);
+  inst->format = static_cast<uint8_t>(Field(c->w, 61, 55));
+  inst->offen = Field(c->w, 62, 62);
+  inst->idxen = Field(c->w, 63, 63);
+  inst->offset = SignExtend(Field(third, 31, 8), 24);
+  US_RETURN_IF_ERROR(ReadBuffer(c, {Field(c->w, 39, 32), Field(third, 7, 0), Field(c->w, 49, 41)}, inst));
+  return ReadSgpr(c, Field(c->w, 6, 0), c->row->src[2], &inst->src[2]);
 }
 
 }  // namespace understudy::emu::amd::decode

@@ -40,6 +40,7 @@ bool TakesConstants(OperandKind kind) {
     case OperandKind::SSRC:
     case OperandKind::SSRC_LANESEL:
     case OperandKind::SREG_M0_INL:
+    case OperandKind::SSRC_BARRIER_ID:
     case OperandKind::SRC_VGPR_OR_INLINE:
       return true;
     default:
@@ -47,7 +48,9 @@ bool TakesConstants(OperandKind kind) {
   }
 }
 
-bool TakesLiteral(OperandKind kind) { return kind == OperandKind::SRC || kind == OperandKind::SSRC; }
+bool TakesLiteral(OperandKind kind) {
+  return kind == OperandKind::SRC || kind == OperandKind::SSRC || kind == OperandKind::SREG_LITERAL;
+}
 
 bool TakesSgpr(OperandKind kind) {
   switch (kind) {
@@ -110,6 +113,9 @@ absl::Status ReadVgpr(Cursor* c, uint32_t reg, const Slot& slot, int op_sel_bit,
 
 absl::Status ReadSource(Cursor* c, uint32_t field, const Slot& slot, int i, Inst* inst) {
   Operand* out = &inst->src[i];
+  if (slot.kind == OperandKind::SSRC_BARRIER_ID && field != kRegM0 && (field < 128 || field > 208)) {
+    return c->Refuse(absl::StrCat("src", i, " = operand ", field, " must be a register: M0, or an integer"));
+  }
   if (field >= 256) {
     if (!TakesVgpr(slot.kind))
       return c->Refuse(absl::StrCat("src", i, " = v", field - 256, " must be scalar"));

@@ -104,6 +104,8 @@ int SlotOf(Encoding enc, Field field) {
     case Field::DATA0:
     case Field::DATA:
     case Field::SRSRC:
+    case Field::RSRC:
+    case Field::VSRC:
       return 3;
     case Field::SOFFSET:
       return enc == Encoding::SMEM ? 3 : 4;
@@ -111,6 +113,7 @@ int SlotOf(Encoding enc, Field field) {
     case Field::DATA1:
     case Field::SADDR:
     case Field::SSAMP:
+    case Field::SAMP:
     case Field::VSRC2:
       return 4;
     case Field::VDATA:
@@ -126,6 +129,7 @@ bool StartsWith(const char* name, const char* prefix) {
 }
 
 Implicit ImplicitOf(Encoding enc, Opcode op) {
+  if (StartsWith(OpcodeName(op), "V_SWMMAC_")) return Implicit::kTiedSrc3;
   switch (op) {
     case Opcode::V_FMAC_F32:
     case Opcode::V_FMAC_F16:
@@ -234,6 +238,20 @@ void FillModifiers(Row* row) {
   if (row->dst[0].half) row->op_sel |= 8;
   // Neg and abs act on the bit pattern that a select passes through.
   if (row->op == Opcode::V_CNDMASK_B32 || row->op == Opcode::V_CNDMASK_B16) row->float_mods |= 3;
+  // A byte of the source or of the destination, as two bits (see Inst::op_sel).
+  bool rdna_fp8 = row->enc == Encoding::VOP3;
+  switch (row->op) {
+    case Opcode::V_CVT_F32_FP8:
+    case Opcode::V_CVT_F32_BF8:
+      if (rdna_fp8) row->op_sel |= 3;
+      break;
+    case Opcode::V_CVT_SR_FP8_F32:
+    case Opcode::V_CVT_SR_BF8_F32:
+      if (rdna_fp8) row->op_sel |= 12;
+      break;
+    default:
+      break;
+  }
   // op_sel bits 0 and 1 carry FI and BC of the lane permutes.
   if (row->op == Opcode::V_PERMLANE16_B32 || row->op == Opcode::V_PERMLANEX16_B32) row->op_sel |= 3;
   if (!NoOutputModifier(row->op)) {
@@ -262,6 +280,11 @@ Row MakeRow(const RawRow& raw) {
       row.src[slot - 2] = MakeSlot(raw.enc, operand);
       row.n_src = std::max<int>(row.n_src, slot - 1);
     }
+  }
+  if (raw.enc == Encoding::VIMAGE || raw.enc == Encoding::VSAMPLE) {
+    // The tables do not list the address fields; how many registers each holds is the decoder's.
+    row.src[0] = MakeSlot(raw.enc, {Field::VADDR, DataType::ANY, 32, OperandKind::VGPR});
+    row.n_src = 4;
   }
   row.implicit = ImplicitOf(raw.enc, raw.op);
   row.cmpx = StartsWith(OpcodeName(raw.op), "V_CMPX_");

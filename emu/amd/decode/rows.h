@@ -41,6 +41,7 @@ enum class Implicit : uint8_t {
   kVccSrc2,     // src[2] = VCC
   kVccCarry,    // dst[1] = src[2] = VCC
   kVccSrc3,     // src[3] = VCC
+  kTiedSrc3,    // src[3] = vdst
   kSwap,        // dst[1] = src0, src[1] = vdst
   kFmaLitMid,   // src = {src0, K, src1}
   kFmaLitLast,  // src = {src0, src1, K}

@@ -136,20 +136,19 @@ absl::Status DecodeScalar(Cursor* c, Inst* inst) {
   }
 }
 
-absl::Status DecodeSmem(Cursor* c, Inst* inst) {
-  US_RETURN_IF_ERROR(FindRow(c, Encoding::SMEM, Field(c->w, 25, 18)));
-  US_RETURN_IF_ERROR(c->Need(8));
-  inst->size = 8;
-  c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
+namespace {
+
+// Prefetches and probes have a small number in place of the destination.
+bool SdataIsNumber(const Slot& slot) {
+  return slot.kind == OperandKind::SIMM8 || slot.kind == OperandKind::SIMM5;
+}
+
+// sdata, sbase and soffset, which lie in the same bits on every generation.
+absl::Status ReadSmem(Cursor* c, Inst* inst) {
   const Row& row = *c->row;
-  if (!row.src[0].present() || row.dst[0].kind == OperandKind::SIMM8) US_RETURN_IF_ERROR(c->Zero(14, 13));
-  if (!row.src[0].present()) return absl::OkStatus();  // cache invalidations
-  inst->offset = SignExtend(Field(c->w, 52, 32), 21);
-  inst->glc = Field(c->w, 14, 14);
-  inst->dlc = Field(c->w, 13, 13);
   uint32_t sdata = Field(c->w, 12, 6);
-  if (row.dst[0].kind == OperandKind::SIMM8) {
-    inst->simm = static_cast<int32_t>(sdata);  // s_atc_probe: a permission mask
+  if (SdataIsNumber(row.dst[0])) {
+    inst->simm = static_cast<int32_t>(sdata);
   } else {
     inst->n_dst = 1;
     if (sdata > kRegNull)
@@ -157,10 +156,38 @@ absl::Status DecodeSmem(Cursor* c, Inst* inst) {
     US_RETURN_IF_ERROR(ReadSgpr(c, sdata, row.dst[0], &inst->dst[0]));
   }
   inst->n_src = 2;
-  US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 5, 0) << 1, row.src[0], &inst->src[0]));
+  if (row.src[0].present()) {
+    US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 5, 0) << 1, row.src[0], &inst->src[0]));
+  }
   uint32_t soffset = Field(c->w, 63, 57);
   if (soffset == kRegNull) return absl::OkStatus();
   return ReadSgpr(c, soffset, row.src[1], &inst->src[1]);
+}
+
+absl::Status DecodeSmemRdna4(Cursor* c, Inst* inst) {
+  US_RETURN_IF_ERROR(FindRow(c, Encoding::SMEM, Field(c->w, 18, 13)));
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
+  if (c->row->n_src == 0) return absl::OkStatus();  // cache invalidations
+  inst->nv = Field(c->w, 20, 20);
+  inst->scope = static_cast<uint8_t>(Field(c->w, 22, 21));
+  inst->th = static_cast<uint8_t>(Field(c->w, 24, 23));
+  inst->offset = SignExtend(Field(c->w, 55, 32), 24);
+  return ReadSmem(c, inst);
+}
+
+}  // namespace
+
+absl::Status DecodeSmem(Cursor* c, Inst* inst) {
+  if (c->isa == Isa::kRdna4) return DecodeSmemRdna4(c, inst);
+  US_RETURN_IF_ERROR(FindRow(c, Encoding::SMEM, Field(c->w, 25, 18)));
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
+  const Row& row = *c->row;
+  if (!row.src[0].present() || SdataIsNumber(row.dst[0])) US_RETURN_IF_ERROR(c->Zero(14, 13));
+  if (!row.src[0].present()) return absl::OkStatus();  // cache invalidations
+  inst->offset = SignExtend(Field(c->w, 52, 32), 21);
+  inst->glc = Field(c->w, 14, 14);
+  inst->dlc = Field(c->w, 13, 13);
+  return ReadSmem(c, inst);
 }
 
 }  // namespace understudy::emu::amd::decode

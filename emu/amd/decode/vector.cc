@@ -86,6 +86,11 @@ void AddImplicit(const Row& row, Inst* inst) {
       inst->src[3] = MaskRegister(kRegVccLo);
       inst->n_src = 4;
       return;
+    case Implicit::kTiedSrc3:
+      inst->src[3] = inst->dst[0];
+      inst->src[3].implicit = true;
+      inst->n_src = 4;
+      return;
     case Implicit::kSwap:
       inst->dst[1] = inst->src[0];
       inst->src[1] = inst->dst[0];
@@ -111,7 +116,10 @@ absl::Status ReadVectorDst(Cursor* c, uint32_t field, const Slot& slot, Inst* in
   inst->n_dst = 1;
   if (slot.kind == OperandKind::VGPR) return ReadVgpr(c, field, slot, 3, &inst->dst[0], inst);
   if (field >= 128) return c->Refuse(absl::StrCat("sdst = ", field, " is not a scalar register"));
-  if (slot.type != DataType::M64 && field == kRegM0) return c->Refuse("a lane read does not write M0");
+  bool rdna4 = c->isa == Isa::kRdna4;
+  if (slot.type != DataType::M64 && field == kRegM0 && !rdna4)
+    return c->Refuse("a lane read does not write M0");
+  if (slot.type != DataType::M64 && field > kRegM0 && rdna4) return c->Refuse("does not write EXEC");
   return ReadSgpr(c, field, slot, &inst->dst[0]);
 }
 
@@ -161,12 +169,10 @@ absl::Status DecodeVop12c(Cursor* c, Inst* inst) {
 absl::Status DecodeVop3(Cursor* c, Inst* inst) {
   uint32_t op = Field(c->w, 25, 16);
   // A second layout with a scalar destination in place of abs and op_sel, for the opcodes that have one.
-  bool sd = Rdna3Table().Find(Encoding::VOP3SD, op) != nullptr;
+  bool sd = c->table->Find(Encoding::VOP3SD, op) != nullptr;
   US_RETURN_IF_ERROR(FindRow(c, sd ? Encoding::VOP3SD : Encoding::VOP3, op));
   inst->enc = Encoding::VOP3;
-  US_RETURN_IF_ERROR(c->Need(8));
-  inst->size = 8;
-  c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
   const Row& row = *c->row;
   inst->neg = static_cast<uint8_t>(Field(c->w, 63, 61));
   inst->omod = static_cast<uint8_t>(Field(c->w, 60, 59));
@@ -216,10 +222,12 @@ bool IsFmaMix(Opcode op) {
   return op == Opcode::V_FMA_MIX_F32 || op == Opcode::V_FMA_MIXLO_F16 || op == Opcode::V_FMA_MIXHI_F16;
 }
 
-// neg and neg_hi negate float halves; on the mixed-sign dot products and WMMA_IU8/IU4 neg says that a source
-// is signed.
-bool TakesPackedNeg(const Row& row, int i) {
-  if (IsFmaMix(row.op)) return true;
+enum class PackedNeg { kNone, kLowOnly, kBoth };
+
+// neg and neg_hi negate float halves; on the mixed-sign dot products and matrix products of integers neg says
+// that a source is signed.
+PackedNeg PackedNegOf(const Row& row, int i) {
+  if (IsFmaMix(row.op)) return PackedNeg::kBoth;
   switch (row.src[i].type) {
     case DataType::PK2_F16:
     case DataType::PK2_BF16:
@@ -233,9 +241,22 @@ bool TakesPackedNeg(const Row& row, int i) {
     case DataType::WMMA_DC_F16:
     case DataType::WMMA_DC_BF16:
     case DataType::WMMA_DC_F32:
-      return true;
+    case DataType::WMMA_AB_16X16_F16:
+    case DataType::WMMA_AB_16X32_F16:
+    case DataType::WMMA_AB_16X16_BF16:
+    case DataType::WMMA_AB_16X32_BF16:
+    case DataType::WMMA_DC_16X16_F16:
+    case DataType::WMMA_DC_16X16_BF16:
+    case DataType::WMMA_DC_16X16_F32:
+      return PackedNeg::kBoth;
+    case DataType::WMMA_AB_16X16_IU8:
+    case DataType::WMMA_AB_16X32_IU8:
+    case DataType::WMMA_AB_16X16_IU4:
+    case DataType::WMMA_AB_16X32_IU4:
+    case DataType::WMMA_AB_16X64_IU4:
+      return PackedNeg::kLowOnly;
     default:
-      return false;
+      return PackedNeg::kNone;
   }
 }
 
@@ -251,16 +272,33 @@ void ResolveMixSources(Inst* inst) {
   }
 }
 
+bool IsDot4F32(Opcode op) {
+  return op == Opcode::V_DOT4_F32_FP8_BF8 || op == Opcode::V_DOT4_F32_BF8_FP8 ||
+         op == Opcode::V_DOT4_F32_FP8_FP8 || op == Opcode::V_DOT4_F32_BF8_BF8;
+}
+
+// Instructions without halves have op_sel_hi all ones and op_sel all zeros, but for the index key of SWMMAC.
+absl::Status CheckRdna4Matrix(Cursor* c, const Inst& inst) {
+  const Row& row = *c->row;
+  if (inst.op_sel_hi != 7) return c->Refuse(absl::StrCat("op_sel_hi = ", inst.op_sel_hi, " must be 7"));
+  if (inst.op_sel != 0) return c->Refuse("takes no op_sel");
+  if (inst.clamp && row.dst[0].type != DataType::WMMA_DC_16X16_I32) return c->Refuse("takes no clamp");
+  return absl::OkStatus();
+}
+
 absl::Status CheckPackedModifiers(Cursor* c, const Inst& inst) {
   const Row& row = *c->row;
   for (int i = 0; i < 3; ++i) {
-    bool negated = (inst.neg | inst.neg_hi | inst.abs) >> i & 1;
-    if (negated && !TakesPackedNeg(row, i))
-      return c->Refuse(absl::StrCat("source ", i, " cannot be negated"));
+    PackedNeg takes = PackedNegOf(row, i);
+    bool low = inst.neg >> i & 1, high = (inst.neg_hi | inst.abs) >> i & 1;
+    if (takes == PackedNeg::kBoth) low = high = false;
+    if (takes == PackedNeg::kLowOnly) low = false;
+    if (low || high) return c->Refuse(absl::StrCat("source ", i, " cannot be negated"));
     if (!row.src[i].present() && (inst.op_sel >> i & 1)) {
       return c->Refuse(absl::StrCat("op_sel names source ", i, ", which does not exist"));
     }
   }
+  if (c->isa == Isa::kRdna4 && (IsWmma(row) || IsDot4F32(row.op))) return CheckRdna4Matrix(c, inst);
   bool integer = row.dst[0].type == DataType::WMMA_DC_I32;
   if (IsWmma(row) && !integer && inst.clamp) return c->Refuse("takes no clamp");
   bool halves = row.dst[0].type == DataType::WMMA_DC_F16 || row.dst[0].type == DataType::WMMA_DC_BF16;
@@ -276,9 +314,7 @@ absl::Status DecodeVop3p(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(FindRow(c, Encoding::VOP3P, Field(c->w, 22, 16)));
   US_RETURN_IF_ERROR(c->Zero(23, 23));
   inst->enc = Encoding::VOP3P;
-  US_RETURN_IF_ERROR(c->Need(8));
-  inst->size = 8;
-  c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
   const Row& row = *c->row;
   inst->neg = static_cast<uint8_t>(Field(c->w, 63, 61));
   inst->neg_hi = static_cast<uint8_t>(Field(c->w, 10, 8));
@@ -288,6 +324,11 @@ absl::Status DecodeVop3p(Cursor* c, Inst* inst) {
   if (IsFmaMix(row.op)) {
     inst->abs = inst->neg_hi;
     inst->neg_hi = 0;
+  }
+  if (row.implicit == Implicit::kTiedSrc3) {
+    // Bits 12:11 choose a part of the index register; bit 13 has no meaning.
+    inst->index_key = inst->op_sel & 3;
+    inst->op_sel &= 4;
   }
   US_RETURN_IF_ERROR(CheckPackedModifiers(c, *inst));
   US_RETURN_IF_ERROR(ReadVectorDst(c, Field(c->w, 7, 0), row.dst[0], inst));
@@ -307,6 +348,7 @@ absl::Status DecodeVop3p(Cursor* c, Inst* inst) {
     return c->Refuse("a DPP word and a literal cannot both follow");
   }
   if (IsFmaMix(row.op)) ResolveMixSources(inst);
+  if (row.implicit == Implicit::kTiedSrc3) AddImplicit(row, inst);
   return absl::OkStatus();
 }
 

@@ -59,9 +59,7 @@ absl::Status DecodeVopd(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(FindRow(c, Encoding::VOPD, opx));
   const Row* x = c->row;
   inst->enc = Encoding::VOPD;
-  US_RETURN_IF_ERROR(c->Need(8));
-  inst->size = 8;
-  c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
   if (NeedsLiteral(*x) || NeedsLiteral(*y)) US_RETURN_IF_ERROR(TakeLiteral(c, inst));
   uint32_t vdstx = Field(c->w, 63, 56);
   // The destinations lie in different banks: bit 0 of vdsty is the opposite of vdstx's.
@@ -74,9 +72,7 @@ absl::Status DecodeVopd(Cursor* c, Inst* inst) {
 
 absl::Status DecodeVinterp(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(FindRow(c, Encoding::VINTERP, Field(c->w, 22, 16)));
-  US_RETURN_IF_ERROR(c->Need(8));
-  inst->size = 8;
-  c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
   const Row& row = *c->row;
   inst->n_dst = 1;
   inst->n_src = 3;
@@ -91,8 +87,10 @@ absl::Status DecodeVinterp(Cursor* c, Inst* inst) {
 }
 
 absl::Status DecodeLdsdir(Cursor* c, Inst* inst) {
-  US_RETURN_IF_ERROR(FindRow(c, Encoding::LDSDIR, Field(c->w, 21, 20)));
-  US_RETURN_IF_ERROR(c->Zero(23, 22));
+  bool rdna4 = c->isa == Isa::kRdna4;
+  US_RETURN_IF_ERROR(FindRow(c, rdna4 ? Encoding::VDSDIR : Encoding::LDSDIR, Field(c->w, 21, 20)));
+  US_RETURN_IF_ERROR(c->Zero(rdna4 ? 22 : 23, 22));
+  if (rdna4) inst->wait_vm_vsrc = static_cast<uint8_t>(Field(c->w, 23, 23));
   inst->n_dst = 1;
   inst->wait_vdst = static_cast<uint8_t>(Field(c->w, 19, 16));
   inst->attr = static_cast<uint8_t>(Field(c->w, 15, 10));
@@ -101,10 +99,8 @@ absl::Status DecodeLdsdir(Cursor* c, Inst* inst) {
 }
 
 absl::Status DecodeExp(Cursor* c, Inst* inst) {
-  US_RETURN_IF_ERROR(FindRow(c, Encoding::EXP, 0));
-  US_RETURN_IF_ERROR(c->Need(8));
-  inst->size = 8;
-  c->w |= static_cast<uint64_t>(c->Word(4)) << 32;
+  US_RETURN_IF_ERROR(FindRow(c, c->isa == Isa::kRdna4 ? Encoding::VEXPORT : Encoding::EXP, 0));
+  US_RETURN_IF_ERROR(SecondWord(c, inst));
   inst->exp_en = static_cast<uint8_t>(Field(c->w, 3, 0));
   inst->exp_target = static_cast<uint8_t>(Field(c->w, 9, 4));
   inst->exp_done = Field(c->w, 11, 11);

@@ -6,15 +6,47 @@
 namespace understudy::emu::amd {
 namespace {
 
-bool IsWmmaAccumulator(DataType type) {
+// Matrices whose registers halve in wave64: RDNA3's accumulators (its A and B are held twice), and all of
+// RDNA4's but the smallest.
+bool HalvesInWave64(DataType type) {
   switch (type) {
     case DataType::WMMA_DC_F16:
     case DataType::WMMA_DC_BF16:
     case DataType::WMMA_DC_F32:
     case DataType::WMMA_DC_I32:
+    case DataType::WMMA_DC_16X16_F16:
+    case DataType::WMMA_DC_16X16_BF16:
+    case DataType::WMMA_DC_16X16_F32:
+    case DataType::WMMA_DC_16X16_I32:
+    case DataType::WMMA_AB_16X16_F16:
+    case DataType::WMMA_AB_16X16_BF16:
+    case DataType::WMMA_AB_16X16_FP8:
+    case DataType::WMMA_AB_16X16_BF8:
+    case DataType::WMMA_AB_16X16_IU8:
+    case DataType::WMMA_AB_16X16_IU4:
+    case DataType::WMMA_AB_16X32_F16:
+    case DataType::WMMA_AB_16X32_BF16:
+    case DataType::WMMA_AB_16X32_FP8:
+    case DataType::WMMA_AB_16X32_BF8:
+    case DataType::WMMA_AB_16X32_IU8:
+    case DataType::WMMA_AB_16X32_IU4:
+    case DataType::WMMA_AB_16X64_IU4:
       return true;
     default:
       return false;
+  }
+}
+
+// The index of a sparse product has fewer bits than its register; how many parts there are to choose from.
+int IndexKeys(Opcode op, int wave_size) {
+  bool wave64 = wave_size == 64;
+  switch (op) {
+    case Opcode::V_SWMMAC_I32_16X16X64_IU4:
+      return wave64 ? 2 : 1;
+    case Opcode::V_SWMMAC_I32_16X16X32_IU4:
+      return 2;
+    default:
+      return wave64 ? 4 : 2;
   }
 }
 
@@ -29,8 +61,8 @@ absl::Status Resolve(int wave_size, const Inst& inst, Operand* o) {
                        " does not start one"));
     }
   }
-  if (wave_size == 64 && IsWmmaAccumulator(o->type)) {
-    o->dwords /= 2;
+  if (wave_size == 64 && HalvesInWave64(o->type)) {
+    if (o->dwords > 1) o->dwords /= 2;
     o->bits /= 2;
   }
   return absl::OkStatus();
@@ -44,6 +76,11 @@ absl::Status ResolveWaveSize(int wave_size, Inst* inst) {
   }
   if (wave_size == 64 && inst->enc == Encoding::VOPD) {
     return absl::InvalidArgumentError(absl::StrCat("VOPD ", OpcodeName(inst->op), " exists in wave32 only"));
+  }
+  if (inst->index_key != 0 && IsRdna(inst->isa) && inst->index_key >= IndexKeys(inst->op, wave_size)) {
+    return absl::InvalidArgumentError(absl::StrCat(OpcodeName(inst->op), ": index_key ", inst->index_key,
+                                                   " in wave", wave_size, ", must be below ",
+                                                   IndexKeys(inst->op, wave_size)));
   }
   for (Operand& o : inst->dst) {
     absl::Status status = Resolve(wave_size, *inst, &o);

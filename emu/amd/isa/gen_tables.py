@@ -78,8 +78,19 @@ def split_name(name, encoding):
     return base, suffix
 
 
+# Operands that the specification leaves out; in its format (field:format:bits:kind).
+BARRIER_ID = "ssrc0:FMT_NUM_B32:32:OPR_SSRC_BARRIER_ID"
+MISSING_OPERANDS = {
+    "S_BARRIER_INIT": BARRIER_ID,
+    "S_BARRIER_JOIN": BARRIER_ID,
+    "S_WAITCNT": "simm16:FMT_NUM_B16:16:OPR_WAITCNT",
+    "S_GET_BARRIER_STATE": BARRIER_ID + " sdst:FMT_NUM_B32:32:OPR_SDST",
+}
+
+
 def operands_of(text, base, encoding):
     out = []
+    text = text or MISSING_OPERANDS.get(base, "")
     for item in text.split():
         field, fmt, bits, kind = item.split(":")
         fmt = re.sub(r"^FMT_(NUM_)?", "", fmt) or "ANY"

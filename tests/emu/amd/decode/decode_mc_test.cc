@@ -115,7 +115,7 @@ TEST(DecodeMc, EveryOpcodeReadsAsInMcUnderRandomOperands) {
     int valid = 0;
     for (int i = 0; i < kDrawsPerOpcode; ++i) {
       uint32_t words[4];
-      DrawWords(row, rng, i % 2 == 1, words);
+      DrawWords(Isa::kRdna3, row, rng, i % 2 == 1, words);
       Inst inst;
       Outcome outcome = (row.rdna35 ? rdna35 : rdna3).Run(words, &inst);
       if (outcome == Outcome::kBothAccept) {
@@ -161,7 +161,7 @@ TEST(DecodeMc, Wave64HasPairsForMasksAndNoDualIssue) {
     if (!masks && row.enc != Encoding::VOPD && row.enc != Encoding::VOP3P) continue;
     for (int i = 0; i < 100; ++i) {
       uint32_t words[4];
-      DrawWords(row, rng, true, words);
+      DrawWords(Isa::kRdna3, row, rng, true, words);
       if (masks) SetBits(&words[0], 7, 0, static_cast<uint32_t>(rng() % 128));
       Inst inst;
       compare.Run(words, &inst);
@@ -174,7 +174,7 @@ TEST(DecodeMc, ScalarFloatsAreRefusedBeforeGfx1150) {
   for (const decode::Row& row : decode::Rdna3Table().rows()) {
     if (!row.rdna35) continue;
     uint32_t words[4] = {0, 0x3f9d70a4, 0, 0};
-    PlaceOpcode(row, words);
+    PlaceOpcode(Isa::kRdna3, row, words);
     Inst inst;
     EXPECT_EQ(compare.Run(words, &inst), Outcome::kBothRefuse) << OpcodeName(row.op);
   }

@@ -233,7 +233,7 @@ TEST(Decode, EveryTruncationIsRefusedWithoutReadingFurther) {
   for (const decode::Row& row : decode::Rdna3Table().rows()) {
     for (int draw = 0; draw < 40; ++draw) {
       uint32_t words[4];
-      DrawWords(row, rng, draw % 4 != 0, words);
+      DrawWords(Isa::kRdna3, row, rng, draw % 4 != 0, words);
       Inst inst;
       if (!DecodeInto(Isa::kRdna35, reinterpret_cast<uint8_t*>(words), 16, &inst).ok()) {
         for (size_t n = 0; n <= 16; ++n) {  // refused with all bytes: refused with fewer, and no fault
