@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "emu/amd/check/observer.h"
 #include "emu/amd/core/program_cache.h"
 #include "emu/amd/core/workgroup.h"
 #include "emu/amd/disasm/disasm.h"
@@ -58,6 +59,9 @@ class Dispatch::Impl {
       state_ = State::kFault;
       return;
     }
+    if (options.checks.any()) {
+      observer_ = check::MakeStrictObserver(isa, plan_.wave_size, options.checks, options.vgpr_fill);
+    }
     std::copy(std::begin(plan_.first_group), std::end(plan_.first_group), next_group_);
     for (int i = 0; i < 3; ++i) exhausted_ |= plan_.first_group[i] >= plan_.end_group[i];
   }
@@ -65,6 +69,7 @@ class Dispatch::Impl {
   State Step(uint64_t max_instructions) {
     if (state_ != State::kRunning) return state_;
     cache_->BeginEpoch();
+    if (observer_ != nullptr) observer_->CodeChanged();
     uint64_t left = max_instructions;
     for (;;) {
       if (resident_.empty()) {
@@ -96,6 +101,10 @@ class Dispatch::Impl {
   State state() const { return state_; }
   const WaveFault& fault() const { return fault_; }
   const Stats& stats() const { return stats_; }
+  const std::vector<CheckReport>& reports() const {
+    static const std::vector<CheckReport> kNone;
+    return observer_ == nullptr ? kNone : observer_->reports();
+  }
 
  private:
   void StartGroup() {
@@ -108,6 +117,7 @@ class Dispatch::Impl {
     }
     group->Start(next_group_);
     stats_.waves += group->active_waves;
+    if (observer_ != nullptr) observer_->StartGroup(WavesOf(*group));
     resident_.push_back(std::move(group));
     current_ = resident_.size() - 1;
     for (int i = 0; i < 3; ++i) {
@@ -119,6 +129,7 @@ class Dispatch::Impl {
 
   void Retire() {
     ++stats_.workgroups;
+    if (observer_ != nullptr) observer_->EndGroup(WavesOf(*resident_[current_]));
     free_.push_back(std::move(resident_[current_]));
     resident_.erase(resident_.begin() + current_);
     if (current_ >= resident_.size()) current_ = 0;
@@ -137,7 +148,8 @@ class Dispatch::Impl {
       }
       if (group.quantum_left == 0) group.quantum_left = kWaveQuantum;
       const uint64_t before = stats_.wave_instructions;
-      const ExecResult stop = RunWave(wave, std::min(limit, group.quantum_left));
+      const uint64_t most = std::min(limit, group.quantum_left);
+      const ExecResult stop = observer_ == nullptr ? RunWave<false>(wave, most) : RunWave<true>(wave, most);
       const uint64_t executed = stats_.wave_instructions - before;
       limit -= executed;
       group.slice_left -= executed;
@@ -174,15 +186,30 @@ class Dispatch::Impl {
     group.current = (group.current + 1) % group.active_waves;
   }
 
-  static void Release(Workgroup& group) {
+  void Release(Workgroup& group) {
     group.at_barrier = 0;
+    if (observer_ != nullptr) observer_->Barrier(WavesOf(group, Wave::Status::kBarrier));
     for (uint32_t i = 0; i < group.active_waves; ++i) {
       Wave& wave = group.waves()[i];
       if (wave.status == Wave::Status::kBarrier) wave.status = Wave::Status::kReady;
     }
   }
 
+  static std::vector<WaveState*> WavesOf(Workgroup& group) {
+    std::vector<WaveState*> waves;
+    for (uint32_t i = 0; i < group.active_waves; ++i) waves.push_back(&group.waves()[i].state);
+    return waves;
+  }
+  static std::vector<WaveState*> WavesOf(Workgroup& group, Wave::Status status) {
+    std::vector<WaveState*> waves;
+    for (uint32_t i = 0; i < group.active_waves; ++i) {
+      if (group.waves()[i].status == status) waves.push_back(&group.waves()[i].state);
+    }
+    return waves;
+  }
+
   // The inner loop. Returns kNext when `limit` instructions were executed, else why the wave stopped.
+  template <bool kChecked>
   ExecResult RunWave(Wave& wave, uint64_t limit) {
     WaveState& s = wave.state;
     const uint64_t start = stats_.wave_instructions;
@@ -217,7 +244,18 @@ class Dispatch::Impl {
         break;
       }
       ++s.clock;
-      result = entry->fn(entry->inst, s);
+      if constexpr (kChecked) {
+        result = observer_->Before(entry->inst, entry->fn, s);
+        if (result == ExecResult::kFault) break;
+        result = entry->fn(entry->inst, s);
+        if (result != ExecResult::kFault &&
+            observer_->After(entry->inst, entry->fn, pc, s) == ExecResult::kFault) {
+          s.pc = pc;
+          result = ExecResult::kFault;
+        }
+      } else {
+        result = entry->fn(entry->inst, s);
+      }
       if (result == ExecResult::kNext) [[likely]] {
         s.pc = pc + entry->size;
         continue;
@@ -234,6 +272,7 @@ class Dispatch::Impl {
       if (result == ExecResult::kFlushCode) {
         s.pc = pc + entry->size;
         cache_->Invalidate();
+        if constexpr (kChecked) observer_->CodeChanged();
         page = nullptr;
         continue;
       }
@@ -285,6 +324,7 @@ class Dispatch::Impl {
   ProgramCache* cache_ = nullptr;
   std::unique_ptr<ProgramCache> own_cache_;
   LaunchPlan plan_;
+  std::unique_ptr<check::Observer> observer_;  // null when every check is off
   State state_ = State::kRunning;
   WaveFault fault_;
   Stats stats_;
@@ -302,5 +342,6 @@ Dispatch::State Dispatch::Step(uint64_t max_instructions) { return impl_->Step(m
 Dispatch::State Dispatch::state() const { return impl_->state(); }
 const WaveFault& Dispatch::fault() const { return impl_->fault(); }
 const Dispatch::Stats& Dispatch::stats() const { return impl_->stats(); }
+const std::vector<CheckReport>& Dispatch::reports() const { return impl_->reports(); }
 
 }  // namespace understudy::emu::amd

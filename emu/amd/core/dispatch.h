@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "emu/amd/check/options.h"
 #include "emu/amd/core/wave_state.h"
 #include "emu/amd/isa/opcode.h"
 #include "emu/memory/address_space.h"
@@ -62,6 +64,7 @@ class Dispatch {
     uint32_t shader_engines = 1;  // TMPRING_SIZE.WAVES counts per shader engine
     // Decoded programs, shared between dispatches; the dispatch makes its own when null.
     ProgramCache* program_cache = nullptr;
+    CheckOptions checks;  // strict mode; a dispatch with a check on runs on one host thread
   };
   enum class State : uint8_t { kRunning, kDone, kFault };
   struct Stats {
@@ -78,6 +81,8 @@ class Dispatch {
   State state() const;
   const WaveFault& fault() const;
   const Stats& stats() const;
+  // What the strict checks found, in the order of execution.
+  const std::vector<CheckReport>& reports() const;
 
  private:
   class Impl;

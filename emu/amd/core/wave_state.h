@@ -13,6 +13,7 @@
 namespace understudy::emu::amd {
 
 struct Inst;
+struct AccessLog;
 
 enum class FaultKind : uint8_t {
 #define WAVE_FAULT(name, text) name,
@@ -102,6 +103,8 @@ struct WaveState {
 
   PendingFault* fault;
   WaveHw* hw;
+  // Where memory instructions write down what they access, for strict checks; null when none is on.
+  AccessLog* access_log = nullptr;
 
   // Where flat and scratch instructions find this wave's private memory. gfx90a's program puts it into
   // FLAT_SCRATCH (s[102:103]) itself; all others start with it (LLVM AMDGPUUsage, "Flat Scratch").

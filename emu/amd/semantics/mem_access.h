@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
+#include "emu/amd/core/access_log.h"
 #include "emu/amd/core/wave_state.h"
 #include "emu/amd/semantics/mem_forms.h"
 
@@ -20,6 +21,9 @@ constexpr int kMaxLanes = 64;
 template <int kBytes, Access kAccess, class Fn>
 ExecResult AccessGlobal(WaveState& wave, uint64_t mask, const uint64_t* address, Fn&& fn) {
   if (mask == 0) return ExecResult::kNext;
+  if (wave.access_log != nullptr) [[unlikely]] {
+    wave.access_log->AddLanes(MemorySpace::kGlobal, kAccess, mask, address, 0, kBytes);
+  }
   // All lanes, one after the other: what most kernels do, and what the host can vectorise.
   if (mask == wave.lane_mask) {
     const int lanes = wave.wave_size;
@@ -80,6 +84,9 @@ inline ExecResult RaiseNoScratch(WaveState& wave, uint32_t offset, uint64_t size
 template <int kBytes, Access kAccess, class Fn>
 ExecResult AccessPrivate(WaveState& wave, uint64_t mask, const uint32_t* offset, Fn&& fn) {
   if (mask == 0) return ExecResult::kNext;
+  if (wave.access_log != nullptr) [[unlikely]] {
+    wave.access_log->AddLanes(MemorySpace::kPrivate, kAccess, mask, offset, 0, kBytes);
+  }
   const uint32_t lane_bytes = wave.scratch_bytes_per_lane;
   const uint64_t window = uint64_t{lane_bytes} * wave.wave_size;
   uint8_t* base = window == 0 ? nullptr : wave.mem->Translate(wave.scratch_base, window, kAccess);
@@ -125,6 +132,9 @@ ExecResult AccessPrivate(WaveState& wave, uint64_t mask, const uint32_t* offset,
 // does nothing.
 template <int kBytes, Access kAccess, class Fn>
 void AccessLds(WaveState& wave, int lane, uint32_t at, Fn&& fn) {
+  if (wave.access_log != nullptr) [[unlikely]] {
+    wave.access_log->Add(MemorySpace::kLds, kAccess, lane, at, kBytes);
+  }
   const uint32_t size = wave.lds_bytes;
   if (at < size && kBytes <= size - at) [[likely]] {
     fn(lane, wave.lds + at);
@@ -153,6 +163,9 @@ void AccessLdsLanes(WaveState& wave, uint64_t mask, const uint32_t* address, uin
   for (int lane = 0; lane < lanes; ++lane) highest = std::max(highest, address[lane]);
   // Inactive lanes are looked at too: what they hold can only lead to the careful path.
   if (uint64_t{highest} + offset + kBytes <= size) {
+    if (wave.access_log != nullptr) [[unlikely]] {
+      wave.access_log->AddLanes(MemorySpace::kLds, kAccess, mask, address, offset, kBytes);
+    }
     uint8_t* base = wave.lds + offset;
     if (mask == wave.lane_mask) {
       for (int lane = 0; lane < lanes; ++lane) fn(lane, base + address[lane]);

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "emu/amd/core/access_log.h"
 #include "emu/amd/semantics/find_exec.h"
 #include "emu/amd/semantics/scalar_operands.h"
 #include "src/base/bits.h"
@@ -32,6 +33,9 @@ ExecResult Load(const Inst& inst, WaveState& wave) {
   } else if (!wave.mem->Read(address, words, sizeof(words))) {
     return RaiseMemoryFault(wave, address, sizeof(words), Access::kRead, -1);
   }
+  if (wave.access_log != nullptr) [[unlikely]] {
+    wave.access_log->Add(MemorySpace::kGlobal, Access::kRead, -1, address, sizeof(words));
+  }
   Put(inst, wave, words, kWords);
   return ExecResult::kNext;
 }
@@ -53,6 +57,9 @@ ExecResult BufferLoad(const Inst& inst, WaveState& wave) {
     if (at >= size || size - at < 4) continue;
     const uint64_t address = (base & ~uint64_t{3}) + at;
     if (!wave.mem->Read(address, &words[i], 4)) return RaiseMemoryFault(wave, address, 4, Access::kRead, -1);
+    if (wave.access_log != nullptr) [[unlikely]] {
+      wave.access_log->Add(MemorySpace::kGlobal, Access::kRead, -1, address, 4);
+    }
   }
   Put(inst, wave, words, kWords);
   return ExecResult::kNext;
