@@ -113,7 +113,7 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
   const uint32_t* address = Row(wave, inst.src[0]);
   const uint32_t* data = Row(wave, inst.src[1]);
   const uint32_t* data2 = Op::kDataWords == 2 ? Row(wave, inst.src[2]) : data;
-  uint32_t* out = inst.dst[0].is_vgpr() ? Row(wave, inst.dst[0]) : nullptr;
+  uint32_t* out = InLanes(inst.dst[0]) ? Row(wave, inst.dst[0]) : nullptr;
   // LDS follows the wave's denormal mode and rounds to nearest even.
   FpMode mode = FpMode::FromModeRegister(wave.mode);
   mode.round32 = mode.round16_64 = Round::kNearestEven;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "emu/amd/semantics/mem_access.h"
+#include "emu/amd/semantics/mem_moves.h"
 #include "src/base/bits.h"
 
 namespace understudy::emu::amd {
@@ -49,10 +50,13 @@ ExecResult Swizzle(const Inst& inst, WaveState& wave) {
   return ExecResult::kNext;
 }
 
-// The permutes reach within 32 lanes: a wave64 runs them as two halves (so do LLVM and Mesa treat gfx10 and
-// gfx11).
-uint32_t PermuteLane(int lane, uint32_t address, int32_t offset) {
-  return (static_cast<uint32_t>(lane) & 32) | (((address + static_cast<uint32_t>(offset)) / 4) & 31);
+// The lane that an address names. The permutes reach the whole wave on CDNA and RDNA4; on RDNA3 a wave64 runs
+// them as two halves of 32 lanes (LLVM's supportsWaveWideBPermute).
+uint32_t PermuteLane(const WaveState& wave, int lane, uint32_t address, int32_t offset) {
+  const uint32_t named = (address + static_cast<uint32_t>(offset)) / 4;
+  const bool halves = wave.isa == Isa::kRdna3 || wave.isa == Isa::kRdna35;
+  if (halves) return (static_cast<uint32_t>(lane) & 32) | (named & 31);
+  return named & static_cast<uint32_t>(wave.wave_size - 1);
 }
 
 // Pushes: the highest lane that names a destination wins; lanes that none names get zero.
@@ -62,21 +66,24 @@ ExecResult Permute(const Inst& inst, WaveState& wave) {
   const uint32_t* data = Row(wave, inst.src[1]);
   uint32_t* out = Row(wave, inst.dst[0]);
   uint32_t result[kMaxLanes] = {};
-  ForEachLane(exec, [&](int lane) { result[PermuteLane(lane, address[lane], inst.offset)] = data[lane]; });
+  ForEachLane(exec,
+              [&](int lane) { result[PermuteLane(wave, lane, address[lane], inst.offset)] = data[lane]; });
   ForEachLane(exec, [&](int lane) { out[lane] = result[lane]; });
   return ExecResult::kNext;
 }
 
-// Pulls; an inactive source lane gives zero.
+// Pulls; an inactive source lane gives zero, or its value in the form that fetches inactive lanes.
+template <bool kFetchInactive>
 ExecResult BPermute(const Inst& inst, WaveState& wave) {
   const uint64_t exec = wave.exec();
+  const uint64_t readable = kFetchInactive ? wave.lane_mask : exec;
   const uint32_t* address = Row(wave, inst.src[0]);
   const uint32_t* data = Row(wave, inst.src[1]);
   uint32_t* out = Row(wave, inst.dst[0]);
   uint32_t result[kMaxLanes];
   ForEachLane(exec, [&](int lane) {
-    const uint32_t source = PermuteLane(lane, address[lane], inst.offset);
-    result[lane] = (exec >> source & 1) != 0 ? data[source] : 0;
+    const uint32_t source = PermuteLane(wave, lane, address[lane], inst.offset);
+    result[lane] = (readable >> source & 1) != 0 ? data[source] : 0;
   });
   ForEachLane(exec, [&](int lane) { out[lane] = result[lane]; });
   return ExecResult::kNext;
@@ -145,17 +152,21 @@ ExecFn FindDsLaneExec(const Inst& inst) {
     case Opcode::DS_PERMUTE_B32:
       return &Permute;
     case Opcode::DS_BPERMUTE_B32:
-      return &BPermute;
+      return &BPermute<false>;
+    case Opcode::DS_BPERMUTE_FI_B32:
+      return &BPermute<true>;
     case Opcode::DS_LOAD_ADDTID_B32:
+    case Opcode::DS_READ_ADDTID_B32:
       return &LoadAddTid;
     case Opcode::DS_STORE_ADDTID_B32:
+    case Opcode::DS_WRITE_ADDTID_B32:
       return &StoreAddTid;
     case Opcode::DS_APPEND:
       return &Count<true>;
     case Opcode::DS_CONSUME:
       return &Count<false>;
     default:
-      return nullptr;
+      return FindDsTransposeExec(inst);
   }
 }
 

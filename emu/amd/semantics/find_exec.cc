@@ -43,6 +43,9 @@ ExecFn FindExec(const Inst& inst, std::string* refusal) {
     case Encoding::FLAT:
     case Encoding::GLOBAL:
     case Encoding::SCRATCH:
+    case Encoding::VFLAT:
+    case Encoding::VGLOBAL:
+    case Encoding::VSCRATCH:
       fn = FindFlatExec(inst);
       break;
     case Encoding::MUBUF:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Lanes' accesses to global, private and LDS memory: one range check a wave where all lanes fall into one mapping,
-// else one a lane. Used by flat, scratch and buffer instructions. A lane outside the mask touches nothing.
+// Lanes' accesses to global, private and LDS memory: one range check a wave where all lanes fall into one
+// mapping, else one a lane. Used by flat, scratch and buffer instructions. A lane outside the mask touches
+// nothing.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace understudy::emu::amd {
 
 constexpr int kMaxLanes = 64;
 
-// Calls fn(lane, bytes) for each lane of the mask with kBytes of its memory: read before the call unless the access is
-// a write, written back after it unless the access is a read.
+// Calls fn(lane, bytes) for each lane of the mask with kBytes of its memory: read before the call unless the
+// access is a write, written back after it unless the access is a read.
 template <int kBytes, Access kAccess, class Fn>
 ExecResult AccessGlobal(WaveState& wave, uint64_t mask, const uint64_t* address, Fn&& fn) {
   if (mask == 0) return ExecResult::kNext;
@@ -28,7 +29,8 @@ ExecResult AccessGlobal(WaveState& wave, uint64_t mask, const uint64_t* address,
   if (mask == wave.lane_mask) {
     const int lanes = wave.wave_size;
     uint64_t scattered = 0;
-    for (int lane = 0; lane < lanes; ++lane) scattered |= address[lane] ^ (address[0] + kBytes * static_cast<uint64_t>(lane));
+    for (int lane = 0; lane < lanes; ++lane)
+      scattered |= address[lane] ^ (address[0] + kBytes * static_cast<uint64_t>(lane));
     if (scattered == 0) {
       if (uint8_t* host = wave.mem->Translate(address[0], kBytes * static_cast<uint64_t>(lanes), kAccess)) {
         for (int lane = 0; lane < lanes; ++lane) fn(lane, host + kBytes * lane);
@@ -80,6 +82,14 @@ inline ExecResult RaiseNoScratch(WaveState& wave, uint32_t offset, uint64_t size
   return ExecResult::kFault;
 }
 
+// Where this wave's private memory starts. On gfx90a a program sets it: FLAT_SCRATCH is the scalar pair
+// s[102:103] there (LLVM AMDGPUUsage, "Flat scratch"); later it is hidden state that the dispatch fills in.
+inline uint64_t ScratchBase(const WaveState& wave) {
+  constexpr int kFlatScratchLo = 102;
+  if (wave.isa != Isa::kCdna2) return wave.scratch_base;
+  return wave.sgpr[kFlatScratchLo] | uint64_t{wave.sgpr[kFlatScratchLo + 1]} << 32;
+}
+
 // Private memory is interleaved by dwords: dword d of lane l lies at base + (d * wave_size + l) * 4.
 template <int kBytes, Access kAccess, class Fn>
 ExecResult AccessPrivate(WaveState& wave, uint64_t mask, const uint32_t* offset, Fn&& fn) {
@@ -89,16 +99,17 @@ ExecResult AccessPrivate(WaveState& wave, uint64_t mask, const uint32_t* offset,
   }
   const uint32_t lane_bytes = wave.scratch_bytes_per_lane;
   const uint64_t window = uint64_t{lane_bytes} * wave.wave_size;
-  uint8_t* base = window == 0 ? nullptr : wave.mem->Translate(wave.scratch_base, window, kAccess);
+  const uint64_t scratch = ScratchBase(wave);
+  uint8_t* base = window == 0 ? nullptr : wave.mem->Translate(scratch, window, kAccess);
   const int row = wave.wave_size * 4;
   for (; mask != 0; mask &= mask - 1) {
     const int lane = __builtin_ctzll(mask);
     const uint32_t at = offset[lane];
     if (at > lane_bytes || kBytes > lane_bytes - at) return RaiseNoScratch(wave, at, kBytes, kAccess, lane);
     if (base == nullptr) {
-      const uint64_t first = wave.scratch_base + (uint64_t{at / 4} * wave.wave_size + lane) * 4;
+      const uint64_t first = scratch + (uint64_t{at / 4} * wave.wave_size + lane) * 4;
       if (wave.mem->Explain(first, 4, kAccess).kind == MemoryFaultKind::kNone) {
-        return RaiseMemoryFault(wave, wave.scratch_base, window, kAccess, lane);
+        return RaiseMemoryFault(wave, scratch, window, kAccess, lane);
       }
       return RaiseMemoryFault(wave, first, 4, kAccess, lane);
     }
@@ -111,7 +122,8 @@ ExecResult AccessPrivate(WaveState& wave, uint64_t mask, const uint32_t* offset,
     const bool words = kBytes % 4 == 0 && at % 4 == 0;
     if (kAccess != Access::kWrite) {
       if (words) {
-        for (uint32_t i = 0; i < kBytes; i += 4) std::memcpy(bounce + i, byte_at(at + i), std::min<size_t>(4, kBytes));
+        for (uint32_t i = 0; i < kBytes; i += 4)
+          std::memcpy(bounce + i, byte_at(at + i), std::min<size_t>(4, kBytes));
       } else {
         for (uint32_t i = 0; i < kBytes; ++i) bounce[i] = *byte_at(at + i);
       }
@@ -119,7 +131,8 @@ ExecResult AccessPrivate(WaveState& wave, uint64_t mask, const uint32_t* offset,
     fn(lane, bounce);
     if (kAccess != Access::kRead) {
       if (words) {
-        for (uint32_t i = 0; i < kBytes; i += 4) std::memcpy(byte_at(at + i), bounce + i, std::min<size_t>(4, kBytes));
+        for (uint32_t i = 0; i < kBytes; i += 4)
+          std::memcpy(byte_at(at + i), bounce + i, std::min<size_t>(4, kBytes));
       } else {
         for (uint32_t i = 0; i < kBytes; ++i) *byte_at(at + i) = bounce[i];
       }
@@ -128,8 +141,8 @@ ExecResult AccessPrivate(WaveState& wave, uint64_t mask, const uint32_t* offset,
   return ExecResult::kNext;
 }
 
-// LDS is bounded per byte: bytes out of range read as zero and are not written. An atomic that is not wholly in range
-// does nothing.
+// LDS is bounded per byte: bytes out of range read as zero and are not written. An atomic that is not wholly
+// in range does nothing.
 template <int kBytes, Access kAccess, class Fn>
 void AccessLds(WaveState& wave, int lane, uint32_t at, Fn&& fn) {
   if (wave.access_log != nullptr) [[unlikely]] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How a lane's bytes in memory become VGPR contents and back: sign extension, 16-bit halves, several dwords. Shared
-// by LDS, flat and buffer instructions; knows nothing of addresses.
+// How a lane's bytes in memory become VGPR contents and back: sign extension, 16-bit halves, several dwords.
+// Shared by LDS, flat and buffer instructions; knows nothing of addresses.
 
 #include <cstdint>
 #include <cstring>
@@ -12,9 +12,21 @@
 namespace understudy::emu::amd {
 
 enum class LoadForm : uint8_t {
-  kU8, kI8, kU16, kI16, kB32, kB64, kB96, kB128,
+  kU8,
+  kI8,
+  kU16,
+  kI16,
+  kB32,
+  kB64,
+  kB96,
+  kB128,
   // Into one half of the register; the other half is kept.
-  kD16U8, kD16I8, kD16B16, kD16HiU8, kD16HiI8, kD16HiB16,
+  kD16U8,
+  kD16I8,
+  kD16B16,
+  kD16HiU8,
+  kD16HiI8,
+  kD16HiB16,
 };
 enum class StoreForm : uint8_t { kB8, kB16, kB32, kB64, kB96, kB128, kD16HiB8, kD16HiB16 };
 
@@ -116,8 +128,8 @@ inline void PutValue(uint32_t* reg, int stride, T value) {
   if constexpr (sizeof(T) == 8) reg[stride] = static_cast<uint32_t>(value >> 32);
 }
 
-// Calls fn(lane) for every lane of the mask, in ascending order: the order in which lanes' memory operations of one
-// instruction take effect.
+// Calls fn(lane) for every lane of the mask, in ascending order: the order in which lanes' memory operations
+// of one instruction take effect.
 template <class Fn>
 inline void ForEachLane(uint64_t mask, Fn&& fn) {
   while (mask != 0) {
@@ -126,7 +138,14 @@ inline void ForEachLane(uint64_t mask, Fn&& fn) {
   }
 }
 
-// The rows of a VGPR operand.
-inline uint32_t* Row(WaveState& wave, const Operand& operand) { return wave.Vgpr(operand.reg); }
+// True for an operand that lives in lanes: a VGPR or, on CDNA, an AGPR.
+inline bool InLanes(const Operand& operand) {
+  return operand.kind == Operand::Kind::kVgpr || operand.kind == Operand::Kind::kAgpr;
+}
+
+// The rows of such an operand.
+inline uint32_t* Row(WaveState& wave, const Operand& operand) {
+  return operand.kind == Operand::Kind::kAgpr ? wave.Agpr(operand.reg) : wave.Vgpr(operand.reg);
+}
 
 }  // namespace understudy::emu::amd
