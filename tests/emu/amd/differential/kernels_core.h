@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same C text, compiled for the host and for gfx1100: one function a case, run for every item i. Whatever
-// the language defines must come out alike, bit for bit. Included by kernels.c (device) and host_cases.c.
-//
-// CASE(name) { ... } has: i (item), in (1024 random and special words), out (8 words for this item).
+// The language's core: integers, floats, conversions, private memory, control flow and calls.
 
-CASE(Divide32) {
+KERNEL(Divide32) {
   const uint32_t a = IN(0), b = IN(1) | 1u, c = IN(2) >> (IN(3) & 31u) | 1u;
   const int32_t sa = (int32_t)a, sb = (int32_t)(b == ~0u ? 3u : b), sc = (int32_t)(c == ~0u ? 5u : c);
   out[0] = a / b, out[1] = a % b, out[2] = a / c, out[3] = a % c;
@@ -12,7 +9,7 @@ CASE(Divide32) {
   out[7] = (uint32_t)(sa % 7);
 }
 
-CASE(Divide64) {
+KERNEL(Divide64) {
   const uint64_t a = IN64(0), b = IN64(2) >> (IN(4) & 63u) | 1u;
   const int64_t sa = (int64_t)a, sb = (int64_t)(b == ~(uint64_t)0 ? 3u : b);
   OUT64(0, a / b);
@@ -21,7 +18,7 @@ CASE(Divide64) {
   OUT64(6, (uint64_t)(sa % sb));
 }
 
-CASE(Wide) {
+KERNEL(Wide) {
   const uint64_t a = IN64(0), b = IN64(2);
   const uint32_t n = IN(4) & 63u;
   OUT64(0, a * b + (a >> n) - (b << (63u - n)));
@@ -30,7 +27,7 @@ CASE(Wide) {
   OUT64(6, (uint64_t)(uint32_t)a * (uint32_t)b + (uint64_t)((int64_t)(int32_t)a * (int32_t)(b >> 32)));
 }
 
-CASE(Float32) {
+KERNEL(Float32) {
   const float a = AsFloat(IN(0)), b = AsFloat(IN(1)), c = AsFloat(IN(2));
   out[0] = FloatBits(a + b * c);
   out[1] = FloatBits(a / b);
@@ -44,7 +41,7 @@ CASE(Float32) {
 }
 
 // Near one another in magnitude, so that rounding and cancellation matter.
-CASE(Float32Near) {
+KERNEL(Float32Near) {
   const float a = AsFloat((IN(0) & 0x80ffffffu) | 0x3f000000u),
               b = AsFloat((IN(1) & 0x81ffffffu) | 0x3e000000u);
   float s = a, p = b;
@@ -61,7 +58,7 @@ CASE(Float32Near) {
   out[7] = FloatBits(1.0f / a);
 }
 
-CASE(Float64) {
+KERNEL(Float64) {
   const double a = AsDouble(IN64(0)), b = AsDouble(IN64(2));
   OUT64(0, DoubleBits(a / b + __builtin_floor(a)));
   OUT64(2, DoubleBits(__builtin_sqrt(a) - b));
@@ -69,7 +66,7 @@ CASE(Float64) {
   OUT64(6, DoubleBits(a < b ? a * b : __builtin_rint(a) - __builtin_trunc(b)));
 }
 
-CASE(Float64Near) {
+KERNEL(Float64Near) {
   const double a = AsDouble((IN64(0) & 0x801fffffffffffffu) | 0x3fe0000000000000u);
   const double b = AsDouble((IN64(2) & 0x803fffffffffffffu) | 0x3fc0000000000000u);
   double s = a, p = b;
@@ -84,7 +81,7 @@ CASE(Float64Near) {
   OUT64(6, DoubleBits(1.0 / a));
 }
 
-CASE(Convert) {
+KERNEL(Convert) {
   const uint32_t a = IN(0);
   const uint64_t w = IN64(1);
   const float f = AsFloat((IN(3) & 0x87ffffffu) | 0x40000000u);  // magnitudes 2 to 2^17
@@ -99,7 +96,7 @@ CASE(Convert) {
   out[7] = (uint32_t)(int32_t)(d * 0.0001) + (uint32_t)((uint64_t)(int64_t)f >> 3);
 }
 
-CASE(Bits) {
+KERNEL(Bits) {
   const uint32_t a = IN(0), b = IN(1), n = IN(2) & 31u;
   out[0] = (uint32_t)__builtin_popcount(a) + (uint32_t)__builtin_clz(a | 1u) * 100u +
            (uint32_t)__builtin_ctz(a | 0x80000000u) * 10000u;
@@ -113,7 +110,7 @@ CASE(Bits) {
         IN64(3) + ((uint64_t)__builtin_popcountll(IN64(0)) << 32) + (uint64_t)__builtin_clzll(IN64(1) | 1u));
 }
 
-CASE(SmallIntegers) {
+KERNEL(SmallIntegers) {
   uint8_t bytes[8];
   int16_t halves[4];
   for (uint32_t k = 0; k < 8; ++k) bytes[k] = (uint8_t)(IN(k) >> k);
@@ -124,7 +121,7 @@ CASE(SmallIntegers) {
     out[4 + k] = (uint32_t)(uint8_t)(bytes[k] + bytes[7 - k]) << 8 | (uint8_t)(bytes[k] * bytes[k + 1]);
 }
 
-CASE(PrivateArray) {
+KERNEL(PrivateArray) {
   uint32_t t[48];
   for (uint32_t k = 0; k < 48; ++k) t[k] = IN(k) ^ k;
   uint32_t s = 0;
@@ -136,7 +133,7 @@ CASE(PrivateArray) {
   for (uint32_t k = 0; k < 8; ++k) out[k] = t[(s + k * 5u) % 48u];
 }
 
-CASE(Sort) {
+KERNEL(Sort) {
   int32_t t[24];
   for (uint32_t k = 0; k < 24; ++k) t[k] = (int32_t)IN(k);
   for (int n = 1; n < 24; ++n) {
@@ -151,7 +148,7 @@ CASE(Sort) {
   for (uint32_t k = 0; k < 8; ++k) out[k] = (uint32_t)t[k * 3];
 }
 
-CASE(Switch) {
+KERNEL(Switch) {
   uint32_t s = i, turns = 0;
   for (uint32_t k = 0; k < 40; ++k) {
     const uint32_t v = IN(k);
@@ -199,14 +196,14 @@ static __attribute__((noinline)) uint32_t Mix(uint32_t a, uint32_t b, uint32_t* 
 static __attribute__((noinline)) uint32_t Twice(uint32_t a, uint32_t b, uint32_t* spill) {
   return Mix(Mix(a, b, spill), b + 1u, spill) ^ Mix(b, a, spill);
 }
-CASE(Calls) {
+KERNEL(Calls) {
   uint32_t spill = IN(0);
   for (uint32_t k = 0; k < 7; ++k) out[k] = Twice(IN(k), IN(k + 1), &spill);
   out[7] = spill;
 }
 
 // One operation an assignment: each rounds to half precision.
-CASE(Float16) {
+KERNEL(Float16) {
   const _Float16 a = AsHalf(IN(0)), b = AsHalf(IN(1) >> 8), c = AsHalf(IN(2) >> 16);
   const _Float16 sum = a + b, product = a * c, quotient = b / c, difference = product - b;
   const _Float16 narrowed = (_Float16)AsFloat((IN(3) & 0x87ffffffu) | 0x38000000u);
@@ -227,7 +224,7 @@ struct Packed {
   uint16_t half;
   uint64_t wide;
 } __attribute__((packed));
-CASE(Unaligned) {
+KERNEL(Unaligned) {
   struct Packed p[3];
   for (uint32_t k = 0; k < 3; ++k) {
     p[k].tag = (uint8_t)IN(k), p[k].word = IN(k + 1), p[k].half = (uint16_t)IN(k + 2),
