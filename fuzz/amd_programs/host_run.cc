@@ -25,8 +25,8 @@ struct Fiber {
 
 // The run of this thread: makecontext passes no pointer.
 struct Run {
-  HostKernelFn kernel;
-  ProgramData* data;
+  HostKernelFn kernel = nullptr;
+  ProgramData* data = nullptr;
   uint32_t group = 0;
   std::vector<uint32_t> lds;
   ucontext_t scheduler;
@@ -104,7 +104,8 @@ absl::Status RunOnHost(HostKernelFn kernel, int wave_size, ProgramData* data) {
   for (size_t l = 0; l < fibers.size(); ++l) {
     fibers[l].item = {static_cast<uint32_t>(l), static_cast<uint32_t>(wave_size), exchange.data(), Barrier};
   }
-  Run here{kernel, data};
+  Run here;
+  here.kernel = kernel, here.data = data;
   here.lds.assign(kProgramLdsWords, 0);
   run = &here;
   absl::Status status;
