@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "emu/amd/core/kernel_descriptor.h"
 #include "src/base/bits.h"
 #include "src/base/status.h"
 
@@ -18,7 +19,9 @@ using emu::amd::DispatchRegs;
 constexpr uint64_t kImageVa = 0x7f0000100000, kKernargVa = 0x7f0040000000, kPacketVa = 0x7f0041000000,
                    kScratchVa = 0x7f0050000000;
 constexpr uint64_t kInVa = 0x7e0000000000, kOutVa = 0x7e0001000000, kMemVa = 0x7e0002000000;
-constexpr uint32_t kKernargBytes = 8192, kPacketBytes = 64, kMaxWaves = 64;
+constexpr uint32_t kKernargBytes = 8192, kPacketBytes = 64, kScratchWaves = 64;
+// Beyond what the compiler knows of, where it does not know how deep the stack gets.
+constexpr uint32_t kStackBytes = 8 << 10;
 
 // LLVM AMDGPUUsage, "Code Object V5 Metadata": hidden arguments.
 void FillHidden(const amd::KernelSymbol& kernel, const LaunchGrid& grid, uint8_t* out) {
@@ -65,7 +68,7 @@ absl::StatusOr<std::unique_ptr<EmulatedObject>> EmulatedObject::Load(absl::Span<
 
 absl::StatusOr<int> EmulatedObject::WaveSize(const std::string& kernel) const {
   US_ASSIGN_OR_RETURN(const amd::KernelSymbol* k, code_.FindKernel(kernel));
-  return k->descriptor.wave32() ? 32 : 64;
+  return emu::amd::IsCdna(isa_) || !k->descriptor.wave32() ? 64 : 32;
 }
 
 absl::Status EmulatedObject::Launch(const std::string& kernel, const LaunchGrid& grid,
@@ -84,50 +87,39 @@ absl::Status EmulatedObject::Launch(const std::string& kernel, const LaunchGrid&
   // hsa_kernel_dispatch_packet_t: code that was given no hidden arguments reads sizes from it.
   std::fill(packet_.begin(), packet_.end(), 0);
   const uint32_t lds = d.group_segment_fixed_size + grid.dynamic_lds;
-  uint32_t items = 1;
   for (int i = 0; i < 3; ++i) {
     StoreLE<uint16_t>(packet_.data() + 4 + 2 * i, static_cast<uint16_t>(grid.group[i]));
     StoreLE<uint32_t>(packet_.data() + 12 + 4 * i, grid.groups[i] * grid.group[i]);
-    items *= grid.group[i];
   }
   StoreLE<uint32_t>(packet_.data() + 24, d.private_segment_fixed_size);
   StoreLE<uint32_t>(packet_.data() + 28, lds);
   StoreLE<uint64_t>(packet_.data() + 40, kKernargVa);
 
-  const uint32_t wave_size = d.wave32() ? 32 : 64;
-  const uint32_t private_bytes =
-      d.uses_dynamic_stack() || d.private_segment_fixed_size != 0
-          ? std::max(d.private_segment_fixed_size + 1024,
-                     d.uses_dynamic_stack() ? kPrivateBytes : d.private_segment_fixed_size)
-          : 0;
-  const uint32_t wave_bytes = static_cast<uint32_t>(AlignUp(private_bytes * wave_size, 1024));
-  const uint32_t waves = std::max(kMaxWaves, (items + wave_size - 1) / wave_size);
-  if (scratch_.size() < size_t{wave_bytes} * waves) {
+  emu::amd::KernelLaunch launch;
+  launch.descriptor_va = kImageVa + k->descriptor_address;
+  for (int i = 0; i < 3; ++i) {
+    launch.grid[i] = grid.groups[i] * grid.group[i];
+    launch.workgroup[i] = grid.group[i];
+  }
+  launch.kernarg_va = kKernargVa;
+  launch.dispatch_packet_va = kPacketVa;
+  launch.queue_va = kPacketVa;
+  launch.dispatch_id = 1;
+  launch.dynamic_lds = grid.dynamic_lds;
+  launch.scratch_va = kScratchVa;
+  launch.scratch_waves = kScratchWaves;
+  launch.stack_per_lane = kStackBytes;
+  US_ASSIGN_OR_RETURN(const emu::amd::KernelDescriptor descriptor,
+                      emu::amd::ParseKernelDescriptor(image_.data() + k->descriptor_address,
+                                                      image_.size() - k->descriptor_address));
+  const uint64_t scratch_bytes = emu::amd::ScratchBytes(isa_, descriptor, launch);
+  if (scratch_.size() < scratch_bytes) {
     if (!scratch_.empty()) US_CHECK_OK(memory_.Unmap(kScratchVa, scratch_.size()));
-    scratch_.assign(size_t{wave_bytes} * waves, 0xa5);
+    scratch_.assign(scratch_bytes, 0xa5);
     US_CHECK_OK(memory_.Map(kScratchVa, scratch_.size(), scratch_.data(), Perm::kReadWrite, "scratch"));
   }
-
-  DispatchRegs regs;
-  regs.pgm_addr = kImageVa + k->entry_address;
-  regs.rsrc1 = d.rsrc1;
-  regs.rsrc2 = d.rsrc2 | (lds + 511) / 512 << 15;
-  regs.rsrc3 = d.rsrc3;
-  uint32_t next = 0;
-  const auto user = [&](bool wanted, uint64_t value) {
-    if (!wanted) return;
-    regs.user_data[next++] = static_cast<uint32_t>(value);
-    regs.user_data[next++] = static_cast<uint32_t>(value >> 32);
-  };
-  user(d.dispatch_ptr(), kPacketVa);
-  user(d.queue_ptr(), kPacketVa);
-  user(d.kernarg_ptr(), kKernargVa);
-  user(d.dispatch_id(), 1);
-  std::copy(std::begin(grid.group), std::end(grid.group), regs.num_thread);
-  std::copy(std::begin(grid.groups), std::end(grid.groups), regs.dim);
-  regs.initiator = d.wave32() ? emu::amd::kCsW32En : 0;
-  regs.scratch_base = kScratchVa;
-  regs.tmpring_size = waves | wave_bytes / 256 << 12;
+  US_ASSIGN_OR_RETURN(const DispatchRegs regs,
+                      emu::amd::MakeDispatchRegs(isa_, descriptor, launch, &memory_));
 
   Dispatch::Options options;
   options.instruction_budget = instruction_budget;

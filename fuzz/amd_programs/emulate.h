@@ -27,10 +27,6 @@ struct LaunchGrid {
 
 class EmulatedObject {
  public:
-  // Private bytes of a work-item when the compiler does not know how deep the stack gets, or it asks for
-  // less.
-  static constexpr uint32_t kPrivateBytes = 16 << 10;
-
   // Loads the file and decodes nothing yet. InvalidArgument or Unimplemented as CodeObject::Parse, or when
   // the processor is none that the emulator has.
   static absl::StatusOr<std::unique_ptr<EmulatedObject>> Load(absl::Span<const uint8_t> file);

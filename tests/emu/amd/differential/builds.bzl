@@ -2,7 +2,11 @@
 """What the kernels of this folder are compiled for, and how."""
 
 # Target, optimisation level, wave size. Every target at -O0, -O1 and -O3; the rest where it is cheap.
-BUILDS = [("gfx1100", level, wave) for level in [0, 1, 2, 3] for wave in [32, 64]]
+BUILDS = [("gfx1100", level, wave) for level in [0, 1, 2, 3] for wave in [32, 64]] + [
+    (target, level, 32)
+    for target in ["gfx1150"]
+    for level in [0, 1, 3]
+]
 
 # The same 128 work-items a workgroup, in one dimension or in three.
 def group_of(level):
