@@ -2,52 +2,35 @@
 #include "emu/amd/core/dispatch.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "emu/amd/check/observer.h"
+#include "emu/amd/core/group_runner.h"
 #include "emu/amd/core/program_cache.h"
 #include "emu/amd/core/workgroup.h"
-#include "emu/amd/disasm/disasm.h"
 #include "src/base/status.h"
 
 namespace understudy::emu::amd {
 namespace {
 
-// A wave's turn within its workgroup, and a workgroup's turn before the next one is started or resumed.
-// Turns do not depend on how the caller cuts the run into steps.
-constexpr uint64_t kWaveQuantum = 512;
-constexpr uint64_t kWorkgroupSlice = 1 << 16;
-
-ExecResult RaiseRegisters(WaveState& s, uint64_t named) {
-  const struct {
-    const char* file;
-    char letter;
-    uint32_t named, allocated;
-  } files[] = {{"VGPR", 'v', static_cast<uint32_t>(named & 0x7fff), s.num_vgprs},
-               {"AGPR", 'a', static_cast<uint32_t>(named >> 16 & 0x7fff), s.num_agprs},
-               {"SGPR", 's', static_cast<uint32_t>(named >> 32 & 0x7fff), s.num_sgprs}};
-  for (const auto& file : files) {
-    if (file.named <= file.allocated) continue;
-    return RaiseFault(s, FaultKind::kIllegalInstruction, -1,
-                      absl::StrFormat("names %c%d, but the dispatch allocated %d %ss", file.letter,
-                                      file.named - 1, file.allocated, file.file));
-  }
-  return ExecResult::kFault;
-}
+// After a fault, workgroups that were started earlier get this many more instructions each to show a fault of
+// their own: the fault that is reported is that of the lowest workgroup, whatever the order of turns.
+constexpr uint64_t kGrace = 1 << 22;
 
 }  // namespace
 
 class Dispatch::Impl {
  public:
   Impl(Isa isa, const DispatchRegs& regs, AddressSpace* memory, const Options& options) : memory_(memory) {
-    cache_ = options.program_cache;
-    if (cache_ == nullptr) {
-      own_cache_ = std::make_unique<ProgramCache>(isa);
-      cache_ = own_cache_.get();
-    }
-    US_CHECK(cache_->isa() == isa) << "the shared program cache decodes another generation";
+    ProgramCache* cache = options.program_cache;
+    if (cache == nullptr) cache = OwnCache(isa);
+    US_CHECK(cache->isa() == isa) << "the shared program cache decodes another generation";
     std::string wrong = plan_.Decode(isa, regs, options);
     if (wrong.empty() && regs.pgm_addr % 256 != 0) {
       wrong = absl::StrFormat("program address 0x%x is not a multiple of 256", regs.pgm_addr);
@@ -64,38 +47,25 @@ class Dispatch::Impl {
     }
     std::copy(std::begin(plan_.first_group), std::end(plan_.first_group), next_group_);
     for (int i = 0; i < 3; ++i) exhausted_ |= plan_.first_group[i] >= plan_.end_group[i];
+    // The observer is called from one thread.
+    const uint32_t wanted = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
+    const uint32_t threads = observer_ != nullptr ? 1 : std::clamp<uint32_t>(wanted, 1, kMaxThreads);
+    for (uint32_t i = 0; i < threads; ++i) {
+      runners_.emplace_back(&plan_, memory, i == 0 ? cache : OwnCache(isa), observer_.get());
+    }
   }
 
   State Step(uint64_t max_instructions) {
     if (state_ != State::kRunning) return state_;
-    cache_->BeginEpoch();
-    if (observer_ != nullptr) observer_->CodeChanged();
-    uint64_t left = max_instructions;
-    for (;;) {
-      if (resident_.empty()) {
-        if (exhausted_) return state_ = State::kDone;
-        StartGroup();
-      }
-      if (left == 0) return state_;
-      Workgroup& group = *resident_[current_];
-      const uint64_t before = stats_.wave_instructions;
-      const uint64_t room = plan_.options.instruction_budget - before;
-      if (!RunGroup(group, std::min(left, room))) return state_ = State::kFault;
-      left -= stats_.wave_instructions - before;
-      if (group.running == 0) {
-        Retire();
-      } else if (stats_.wave_instructions >= plan_.options.instruction_budget) {
-        Hang(group);
-        return state_ = State::kFault;
-      } else if (group.slice_left == 0) {
-        // A workgroup that takes this long may wait for a later one: let others in.
-        if (!exhausted_ && resident_.size() < plan_.max_resident) {
-          StartGroup();
-        } else {
-          current_ = (current_ + 1) % resident_.size();
-        }
-      }
+    budget_ = std::min(max_instructions, plan_.options.instruction_budget - stats_.wave_instructions);
+    for (GroupRunner& runner : runners_) runner.BeginEpoch();
+    std::vector<std::thread> others;
+    for (size_t i = 1; i < std::min<uint64_t>(runners_.size(), Parallelism()); ++i) {
+      others.emplace_back([this, i] { Work(runners_[i]); });
     }
+    Work(runners_[0]);
+    for (std::thread& thread : others) thread.join();
+    return state_ = Settle();
   }
 
   State state() const { return state_; }
@@ -107,19 +77,80 @@ class Dispatch::Impl {
   }
 
  private:
-  void StartGroup() {
-    std::unique_ptr<Workgroup> group;
-    if (!free_.empty()) {
-      group = std::move(free_.back());
-      free_.pop_back();
-    } else {
-      group = std::make_unique<Workgroup>(plan_, memory_, created_++);
+  static constexpr uint32_t kMaxThreads = 256;
+
+  ProgramCache* OwnCache(Isa isa) {
+    own_caches_.push_back(std::make_unique<ProgramCache>(isa));
+    return own_caches_.back().get();
+  }
+
+  // How many threads could have work in this step.
+  uint64_t Parallelism() const {
+    uint64_t groups = 1;
+    for (int i = 0; i < 3 && !exhausted_; ++i) {
+      groups = std::min<uint64_t>(groups * (plan_.end_group[i] - plan_.first_group[i]), uint64_t{1} << 31);
     }
-    group->Start(next_group_);
-    stats_.waves += group->active_waves;
-    if (observer_ != nullptr) observer_->StartGroup(WavesOf(*group));
-    resident_.push_back(std::move(group));
-    current_ = resident_.size() - 1;
+    return exhausted_ ? ready_.size() : std::max<uint64_t>(groups, started_ + 1) - started_ + ready_.size();
+  }
+
+  // One thread: takes a workgroup, runs its slice, gives it back, until nothing is left to do in this step.
+  void Work(GroupRunner& runner) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const bool startable = !exhausted_ && !faulted_ && resident_ < plan_.max_resident;
+      std::unique_ptr<Workgroup> group;
+      bool fresh = false;
+      if (budget_ > 0) {
+        if (startable && (start_next_ || ready_.empty())) {
+          group = NewGroup();
+          fresh = true;
+        } else if (!ready_.empty()) {
+          group = std::move(ready_.front());
+          ready_.pop_front();
+        }
+      }
+      start_next_ = false;
+      if (group == nullptr) {
+        if (running_ == 0) break;
+        changed_.wait(lock);
+        continue;
+      }
+      uint32_t id[3];
+      if (fresh) TakeNextId(*group, id);
+      const uint64_t grant = std::min<uint64_t>(budget_, GroupRunner::kSlice);
+      budget_ -= grant;
+      ++running_;
+      lock.unlock();
+
+      uint64_t executed = 0;
+      if (fresh) runner.Start(*group, id);
+      const GroupRunner::Stop stop = runner.Run(*group, grant, &executed);
+      WaveFault fault;
+      if (stop == GroupRunner::Stop::kFault) fault = runner.Report(*group);
+
+      lock.lock();
+      --running_;
+      budget_ += grant - executed;
+      stats_.wave_instructions += executed;
+      if (fresh) stats_.waves += group->active_waves;
+      TakeBack(std::move(group), stop, executed, std::move(fault));
+      if (running_ == 0 || runners_.size() > 1) changed_.notify_all();
+    }
+    changed_.notify_all();
+  }
+
+  std::unique_ptr<Workgroup> NewGroup() {
+    ++resident_;
+    if (free_.empty()) return std::make_unique<Workgroup>(plan_, memory_, created_++);
+    std::unique_ptr<Workgroup> group = std::move(free_.back());
+    free_.pop_back();
+    return group;
+  }
+
+  void TakeNextId(Workgroup& group, uint32_t id[3]) {
+    std::copy(std::begin(next_group_), std::end(next_group_), id);
+    group.ordinal = started_++;
+    group.grace_used = 0;
     for (int i = 0; i < 3; ++i) {
       if (++next_group_[i] < plan_.end_group[i]) return;
       next_group_[i] = plan_.first_group[i];
@@ -127,212 +158,89 @@ class Dispatch::Impl {
     exhausted_ = true;
   }
 
-  void Retire() {
-    ++stats_.workgroups;
-    if (observer_ != nullptr) observer_->EndGroup(WavesOf(*resident_[current_]));
-    free_.push_back(std::move(resident_[current_]));
-    resident_.erase(resident_.begin() + current_);
-    if (current_ >= resident_.size()) current_ = 0;
-  }
-
-  // Runs the waves of the group in turn, for at most `limit` instructions of the group's slice. False on a
-  // fault.
-  bool RunGroup(Workgroup& group, uint64_t limit) {
-    if (group.slice_left == 0) group.slice_left = kWorkgroupSlice;
-    limit = std::min(limit, group.slice_left);
-    while (limit > 0 && group.running > 0) {
-      Wave& wave = group.waves()[group.current];
-      if (wave.status != Wave::Status::kReady) {
-        NextWave(group);
-        continue;
-      }
-      if (group.quantum_left == 0) group.quantum_left = kWaveQuantum;
-      const uint64_t before = stats_.wave_instructions;
-      const uint64_t most = std::min(limit, group.quantum_left);
-      const ExecResult stop = observer_ == nullptr ? RunWave<false>(wave, most) : RunWave<true>(wave, most);
-      const uint64_t executed = stats_.wave_instructions - before;
-      limit -= executed;
-      group.slice_left -= executed;
-      group.quantum_left -= executed;
-      switch (stop) {
-        case ExecResult::kFault:
-          Report(wave);
-          return false;
-        case ExecResult::kEnd:
-          wave.status = Wave::Status::kDone;
-          --group.running;
-          break;
-        case ExecResult::kBarrier:
-          wave.status = Wave::Status::kBarrier;
-          ++group.at_barrier;
-          break;
-        case ExecResult::kYield:
-        case ExecResult::kWait:
-          NextWave(group);
-          continue;
-        default:
-          if (group.quantum_left == 0) NextWave(group);
-          continue;
-      }
-      // Ended waves no longer take part in a barrier (RDNA3 ISA, S_BARRIER).
-      if (group.at_barrier == group.running) Release(group);
-      NextWave(group);
-    }
-    return true;
-  }
-
-  static void NextWave(Workgroup& group) {
-    group.quantum_left = 0;
-    group.current = (group.current + 1) % group.active_waves;
-  }
-
-  void Release(Workgroup& group) {
-    group.at_barrier = 0;
-    if (observer_ != nullptr) observer_->Barrier(WavesOf(group, Wave::Status::kBarrier));
-    for (uint32_t i = 0; i < group.active_waves; ++i) {
-      Wave& wave = group.waves()[i];
-      if (wave.status == Wave::Status::kBarrier) wave.status = Wave::Status::kReady;
-    }
-  }
-
-  static std::vector<WaveState*> WavesOf(Workgroup& group) {
-    std::vector<WaveState*> waves;
-    for (uint32_t i = 0; i < group.active_waves; ++i) waves.push_back(&group.waves()[i].state);
-    return waves;
-  }
-  static std::vector<WaveState*> WavesOf(Workgroup& group, Wave::Status status) {
-    std::vector<WaveState*> waves;
-    for (uint32_t i = 0; i < group.active_waves; ++i) {
-      if (group.waves()[i].status == status) waves.push_back(&group.waves()[i].state);
-    }
-    return waves;
-  }
-
-  // The inner loop. Returns kNext when `limit` instructions were executed, else why the wave stopped.
-  template <bool kChecked>
-  ExecResult RunWave(Wave& wave, uint64_t limit) {
-    WaveState& s = wave.state;
-    const uint64_t start = stats_.wave_instructions;
-    s.clock = start;
-    const uint64_t end = start + limit;
-    uint64_t page_base = 0;
-    ProgramCache::Page* page = nullptr;
-    ExecResult result = ExecResult::kNext;
-    while (s.clock != end) {
-      const uint64_t pc = s.pc;
-      if (page == nullptr || pc - page_base >= ProgramCache::kPageBytes) {
-        page = cache_->FindPage(pc, s.wave_size, *memory_);
-        page_base = pc & ~(ProgramCache::kPageBytes - 1);
-      }
-      const ProgramEntry* entry = page->slot[(pc & (ProgramCache::kPageBytes - 1)) / 4];
-      if (entry == nullptr) [[unlikely]] {
-        FaultKind kind = FaultKind::kNone;
-        std::string why;
-        entry = cache_->Fill(*page, pc, *memory_, &kind, &why);
-        if (entry == nullptr) {
-          if (kind == FaultKind::kMemory) {
-            RaiseMemoryFault(s, pc, 4, Access::kExecute, -1);
-          } else {
-            RaiseFault(s, kind, -1, std::move(why));
-          }
-          result = ExecResult::kFault;
-          break;
-        }
-      }
-      if (!FitsRegisters(s.registers, entry->registers)) [[unlikely]] {
-        result = RaiseRegisters(s, entry->registers);
+  void TakeBack(std::unique_ptr<Workgroup> group, GroupRunner::Stop stop, uint64_t executed,
+                WaveFault fault) {
+    switch (stop) {
+      case GroupRunner::Stop::kDone:
+        ++stats_.workgroups;
+        Drop(std::move(group));
         break;
-      }
-      ++s.clock;
-      if constexpr (kChecked) {
-        result = observer_->Before(entry->inst, entry->fn, s);
-        if (result == ExecResult::kFault) break;
-        result = entry->fn(entry->inst, s);
-        if (result != ExecResult::kFault &&
-            observer_->After(entry->inst, entry->fn, pc, s) == ExecResult::kFault) {
-          s.pc = pc;
-          result = ExecResult::kFault;
+      case GroupRunner::Stop::kFault:
+        if (!faulted_ || group->ordinal < fault_ordinal_) {
+          fault_ = std::move(fault);
+          fault_ordinal_ = group->ordinal;
+          faulted_ = true;
         }
-      } else {
-        result = entry->fn(entry->inst, s);
-      }
-      if (result == ExecResult::kNext) [[likely]] {
-        s.pc = pc + entry->size;
-        continue;
-      }
-      if (result == ExecResult::kBranch) {
-        if ((s.pc & 3) != 0) [[unlikely]] {
-          const uint64_t target = std::exchange(s.pc, pc);
-          result = RaiseMisaligned(s, target, 4, Access::kExecute, -1);
-          break;
+        Drop(std::move(group));
+        DropLaterGroups();
+        break;
+      case GroupRunner::Stop::kLimit:
+        if (faulted_) group->grace_used += executed;
+        if (faulted_ && (group->ordinal > fault_ordinal_ || group->grace_used >= kGrace)) {
+          Drop(std::move(group));
+        } else if (group->slice_left == 0) {
+          // A workgroup that takes this long may wait for a later one: let others in.
+          start_next_ = true;
+          ready_.push_back(std::move(group));
+        } else {
+          ready_.push_front(std::move(group));  // the step ended within its slice
         }
-        continue;
-      }
-      if (result == ExecResult::kFault || result == ExecResult::kWait) break;
-      if (result == ExecResult::kFlushCode) {
-        s.pc = pc + entry->size;
-        cache_->Invalidate();
-        if constexpr (kChecked) observer_->CodeChanged();
-        page = nullptr;
-        continue;
-      }
-      s.pc = pc + entry->size;
-      break;
+        break;
     }
-    stats_.wave_instructions = s.clock;
-    if (result == ExecResult::kBranch || result == ExecResult::kFlushCode) result = ExecResult::kNext;
-    return result;
   }
 
-  void Report(Wave& wave) {
-    const WaveState& s = wave.state;
-    const PendingFault& pending = *s.fault;
-    fault_.kind = pending.kind;
-    fault_.pc = s.pc;
-    std::copy(std::begin(s.workgroup), std::end(s.workgroup), fault_.workgroup);
-    fault_.wave = s.wave_in_group;
-    fault_.lane = pending.lane;
-    fault_.exec = s.exec();
-    fault_.memory = pending.memory;
-    fault_.text = Disassemble(s.pc);
-    std::string where = absl::StrFormat("workgroup (%d,%d,%d) wave %d", fault_.workgroup[0],
-                                        fault_.workgroup[1], fault_.workgroup[2], fault_.wave);
-    if (fault_.lane >= 0) absl::StrAppendFormat(&where, " lane %d", fault_.lane);
-    fault_.message = absl::StrFormat("%s at pc 0x%x (%s) in %s: %s", FaultKindName(fault_.kind), fault_.pc,
-                                     fault_.text, where, pending.message);
+  void Drop(std::unique_ptr<Workgroup> group) {
+    --resident_;
+    free_.push_back(std::move(group));
   }
 
-  void Hang(Workgroup& group) {
-    Wave& wave = group.waves()[group.current];
-    RaiseFault(wave.state, FaultKind::kHang, -1,
-               absl::StrFormat("not finished after %d wave instructions", stats_.wave_instructions));
-    Report(wave);
-  }
-
-  std::string Disassemble(uint64_t pc) {
-    uint8_t bytes[16];
-    for (uint64_t n : {16, 12, 8, 4}) {
-      if (!memory_->Read(pc, bytes, n, Access::kExecute)) continue;
-      Inst inst;
-      if (DecodeInto(cache_->isa(), bytes, n, &inst).ok()) return Text(inst, {.wave_size = plan_.wave_size});
-      return absl::StrFormat("bytes %02x %02x %02x %02x", bytes[0], bytes[1], bytes[2], bytes[3]);
+  void DropLaterGroups() {
+    for (size_t i = ready_.size(); i-- > 0;) {
+      if (ready_[i]->ordinal < fault_ordinal_) continue;
+      Drop(std::move(ready_[i]));
+      ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    return "not readable";
+  }
+
+  State Settle() {
+    if (faulted_ && ready_.empty()) return State::kFault;
+    if (!faulted_ && exhausted_ && ready_.empty()) return State::kDone;
+    if (stats_.wave_instructions < plan_.options.instruction_budget) return State::kRunning;
+    if (!faulted_) {
+      if (ready_.empty()) {
+        uint32_t id[3];
+        ready_.push_back(NewGroup());
+        TakeNextId(*ready_.back(), id);
+        runners_[0].Start(*ready_.back(), id);
+      }
+      const auto lowest = std::min_element(
+          ready_.begin(), ready_.end(), [](const auto& a, const auto& b) { return a->ordinal < b->ordinal; });
+      fault_ = runners_[0].Hang(**lowest, stats_.wave_instructions);
+    }
+    return State::kFault;
   }
 
   AddressSpace* const memory_;
-  ProgramCache* cache_ = nullptr;
-  std::unique_ptr<ProgramCache> own_cache_;
   LaunchPlan plan_;
+  std::vector<std::unique_ptr<ProgramCache>> own_caches_;
   std::unique_ptr<check::Observer> observer_;  // null when every check is off
+  std::vector<GroupRunner> runners_;           // one a thread; the first is the caller's
   State state_ = State::kRunning;
+
+  std::mutex mutex_;  // of all below while a step runs
+  std::condition_variable changed_;
+  uint64_t budget_ = 0;  // instructions left of this step
   WaveFault fault_;
+  bool faulted_ = false;
+  uint64_t fault_ordinal_ = 0;
   Stats stats_;
   uint32_t next_group_[3] = {0, 0, 0};
   bool exhausted_ = false;  // every workgroup was started
-  uint32_t created_ = 0;
-  std::vector<std::unique_ptr<Workgroup>> resident_, free_;
-  size_t current_ = 0;
+  bool start_next_ = false;
+  uint64_t started_ = 0;
+  uint32_t created_ = 0, resident_ = 0, running_ = 0;
+  std::deque<std::unique_ptr<Workgroup>> ready_;  // started, and waiting for a turn
+  std::vector<std::unique_ptr<Workgroup>> free_;
 };
 
 Dispatch::Dispatch(Isa isa, const DispatchRegs& regs, AddressSpace* memory, const Options& options)

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Runs one compute dispatch, given the registers that the command processor would have programmed.
-// Used by the mock command processor, the conformance runner and benchmarks. Deterministic: the same
-// registers and memory give the same run. It never touches host memory outside its AddressSpace.
+// Used by the mock command processor, the conformance runner and benchmarks. It never touches host memory
+// outside its AddressSpace.
+//
+// On one thread it is deterministic: the same registers and memory give the same run. On several, workgroups
+// are spread over them and each is executed exactly as on one: the same instructions in the same order of its
+// waves, with the same clock. So memory ends up the same if workgroups do not communicate, or only through
+// atomics whose order does not matter (integer sums, minima...); the final state, and a fault (that of the
+// lowest workgroup that has one), are the same too. What may differ: the order of atomics (and so their
+// returned values and float sums), HW_ID and which part of scratch a wave gets, after a fault the memory that
+// later workgroups wrote and Stats, the pc of a hang.
 
 #include <cstdint>
 #include <memory>
@@ -61,7 +69,13 @@ class Dispatch {
     uint64_t shared_aperture = uint64_t{1} << 48;
     uint64_t private_aperture = uint64_t{2} << 48;
     uint32_t max_resident_workgroups = 64;
+    uint32_t threads = 1;         // host threads; 0: one a core. Checks run on one thread.
     uint32_t shader_engines = 1;  // TMPRING_SIZE.WAVES counts per shader engine
+    // The first-level trap handler that s_trap enters, and its memory (TBA, TMA): byte addresses, multiples
+    // of 256. Without one s_trap is a fault. Faults (memory, illegal instructions) never enter it.
+    uint64_t trap_handler = 0, trap_memory = 0;
+    uint32_t doorbell = 0;             // what MSG_GET_DOORBELL and MSG_RTN_GET_DOORBELL answer
+    uint32_t dynamic_vgpr_block = 16;  // RDNA4: registers of a block for s_alloc_vgpr, 16 or 32
     // Decoded programs, shared between dispatches; the dispatch makes its own when null.
     ProgramCache* program_cache = nullptr;
     CheckOptions checks;  // strict mode; a dispatch with a check on runs on one host thread

@@ -23,7 +23,14 @@ constexpr int kWorkgroupBarrier = 0, kTrapBarrier = kNamedBarriers + 1, kBarrier
 // Shared by the waves of a workgroup.
 struct GroupHw {
   SplitBarrier barrier[kBarrierCount];  // [0] workgroup, [1..16] named, [17] trap
-  uint64_t events = 0;                  // completions and wake-ups so far: a waiting wave looks again
+  uint64_t events = 0;                  // completions so far: after one, waiting waves look again
+
+  void CompleteIfFull(SplitBarrier& b) {
+    if (b.members == 0 || b.signals < b.members) return;
+    b.signals = 0;
+    ++b.completions;
+    ++events;
+  }
 };
 
 struct WaveHw {
@@ -34,15 +41,16 @@ struct WaveHw {
 
   uint64_t tba = 0, tma = 0;  // trap handler and its memory; tba 0: no handler is installed
   bool priv = false;          // in the trap handler
-  bool halt = false;          // s_sethalt: stops once it is not in the trap handler
-  bool in_subvector_loop = false;
-  uint32_t excp_flag_priv = 0, excp_flag_user = 0, trap_ctrl = 0;  // RDNA4
-  uint32_t sched_mode = 0;                                         // RDNA4
-  uint32_t ib_sts = 0;
-  uint32_t lds_alloc_granule = 512;
-  uint32_t vgpr_granule = 8;
-  bool dynamic_vgprs = false;  // RDNA4: COMPUTE_PGM_RSRC2.DYNAMIC_VGPR
-  uint32_t dynamic_vgpr_block = 16;
+  bool halt = false;          // s_sethalt: the wave stops once it is not in the trap handler
+  uint32_t doorbell = 0;      // what MSG_GET_DOORBELL answers
+  // RDNA4 keeps these apart; on others TRAPSTS is WaveState::trapsts.
+  uint32_t excp_flag_priv = 0, excp_flag_user = 0, trap_ctrl = 0, sched_mode = 0;
+  bool scratch = false;  // COMPUTE_PGM_RSRC2.SCRATCH_EN
+
+  uint32_t lds_granule = 512, vgpr_granule = 8;  // allocation blocks: bytes, registers
+  // RDNA4, COMPUTE_PGM_RSRC2.DYNAMIC_VGPR: registers of a block (0: not dynamic), at launch and at most.
+  uint32_t dynamic_vgpr_block = 0, first_vgprs = 0, max_vgprs = 256;
+  uint32_t fill = 0;  // what new registers hold
 };
 
 }  // namespace understudy::emu::amd

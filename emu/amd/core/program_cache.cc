@@ -20,6 +20,11 @@ uint64_t FetchPrefix(AddressSpace& memory, uint64_t va, uint8_t* out, uint64_t s
   return n;
 }
 
+bool IsScalar(Encoding enc) {
+  return enc == Encoding::SOP1 || enc == Encoding::SOP2 || enc == Encoding::SOPC || enc == Encoding::SOPK ||
+         enc == Encoding::SOPP || enc == Encoding::SMEM;
+}
+
 uint64_t NamedRegisters(const Inst& inst) {
   uint32_t vgprs = 0, agprs = 0, sgprs = 0;
   const int general = IsCdna(inst.isa) ? kFlatScratchLo : kSgprCount;
@@ -31,7 +36,7 @@ uint64_t NamedRegisters(const Inst& inst) {
   };
   for (const Operand& operand : inst.dst) count(operand);
   for (const Operand& operand : inst.src) count(operand);
-  return PackRegisters(vgprs, agprs, sgprs);
+  return PackRegisters(vgprs, agprs, sgprs, !IsScalar(inst.enc));
 }
 
 // Executors index WaveState::sgpr without checks.

@@ -15,6 +15,10 @@ const char* FaultKindName(FaultKind kind) {
   return "?";
 }
 
+void WaveState::CountRegisters() {
+  registers = PackRegisters(num_vgprs, num_agprs, num_sgprs, !(IsCdna(isa) && (mode & kModeVskip) != 0));
+}
+
 ExecResult RaiseFault(WaveState& wave, FaultKind kind, int lane, std::string message) {
   PendingFault& fault = *wave.fault;
   fault.kind = kind;

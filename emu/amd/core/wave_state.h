@@ -44,6 +44,8 @@ constexpr uint32_t kModeFp16Ovfl = 1u << 23;
 // CDNA: VGPR numbers are indexed by M0 while set (s_set_gpr_idx_on; Vega ISA, "VGPR Indexing"). M0 7:0 is the
 // index, M0 15:12 says which operands it is added to: bit 12 src0, 13 src1, 14 src2, 15 the destination.
 constexpr uint32_t kModeGprIdxEn = 1u << 27;
+constexpr uint32_t kModeVskip = 1u << 28;  // CDNA: vector instructions are not executed
+constexpr uint32_t kModeCspShift = 29;     // CDNA: entries on the stack of s_cbranch_g_fork
 
 // What the dispatch loop does after an instruction.
 enum class ExecResult : uint8_t {
@@ -84,7 +86,7 @@ struct WaveState {
   uint32_t num_vgprs, num_agprs;
   uint32_t* vgpr;      // [register * wave_size + lane], 64-byte aligned
   uint32_t num_sgprs;  // s0 .. s(num_sgprs - 1) are this wave's; 106 on RDNA, at most 102 on CDNA
-  uint64_t registers;  // PackRegisters of the three counts
+  uint64_t registers;  // CountRegisters()
 
   uint8_t* lds;        // of the workgroup
   uint32_t lds_bytes;  // accesses beyond are out of range, per byte
@@ -99,7 +101,7 @@ struct WaveState {
   uint32_t workgroup[3];
   int wave_in_group, waves_in_group;
   uint32_t wave_slot;  // unique among resident waves
-  uint64_t clock;      // advances with every instruction of the dispatch; s_memtime and SHADER_CYCLES
+  uint64_t clock;      // instructions of the workgroup so far: s_memtime, SHADER_CYCLES
 
   PendingFault* fault;
   WaveHw* hw;
@@ -112,6 +114,9 @@ struct WaveState {
     return isa == Isa::kCdna2 ? sgpr[kFlatScratchLo] | uint64_t{sgpr[kFlatScratchLo + 1]} << 32
                               : scratch_base;
   }
+  // After a change of the counts or of MODE.VSKIP.
+  void CountRegisters();
+
   uint64_t exec() const { return (sgpr[kExecLo] | uint64_t{sgpr[kExecHi]} << 32) & lane_mask; }
   uint64_t vcc() const { return (sgpr[kVccLo] | uint64_t{sgpr[kVccHi]} << 32) & lane_mask; }
   // In wave32 the high halves are ordinary storage and stay untouched.
@@ -134,10 +139,12 @@ struct WaveState {
 };
 
 // Register counts side by side, so that one subtraction compares them all: FitsRegisters(have, want) says
-// that no count of `want` exceeds that of `have`.
-constexpr uint64_t kRegisterGuards = uint64_t{1} << 15 | uint64_t{1} << 31 | uint64_t{1} << 47;
-constexpr uint64_t PackRegisters(uint32_t vgprs, uint32_t agprs, uint32_t sgprs) {
-  return vgprs | uint64_t{agprs} << 16 | uint64_t{sgprs} << 32;
+// that no count of `want` exceeds that of `have`. `vector` is 1 for a vector instruction, and for a wave that
+// executes them (0: CDNA's MODE.VSKIP).
+constexpr uint64_t kRegisterGuards =
+    uint64_t{1} << 15 | uint64_t{1} << 31 | uint64_t{1} << 47 | uint64_t{1} << 63;
+constexpr uint64_t PackRegisters(uint32_t vgprs, uint32_t agprs, uint32_t sgprs, bool vector) {
+  return vgprs | uint64_t{agprs} << 16 | uint64_t{sgprs} << 32 | uint64_t{vector} << 48;
 }
 constexpr bool FitsRegisters(uint64_t have, uint64_t want) {
   return (((have | kRegisterGuards) - want) & kRegisterGuards) == kRegisterGuards;

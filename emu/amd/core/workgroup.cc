@@ -91,6 +91,16 @@ std::string LaunchPlan::DecodeRegisters() {
     return absl::StrFormat("COMPUTE_PGM_RSRC2.LDS_SIZE asks for %d bytes, expected at most %d", lds_bytes,
                            lds_limit);
   }
+  if (options.trap_handler % 256 != 0 || options.trap_memory % 256 != 0) {
+    return absl::StrFormat("trap handler 0x%x and its memory 0x%x are not multiples of 256",
+                           options.trap_handler, options.trap_memory);
+  }
+  if (isa == Isa::kRdna4 && Bits(regs.rsrc2, 6, 6) != 0) {
+    if (wave_size == 64) return "COMPUTE_PGM_RSRC2.DYNAMIC_VGPR with waves of 64 lanes";
+    if (options.dynamic_vgpr_block != 16 && options.dynamic_vgpr_block != 32) {
+      return absl::StrFormat("dynamic VGPRs in blocks of %d, expected 16 or 32", options.dynamic_vgpr_block);
+    }
+  }
   if (options.exact_lds_bytes != 0) lds_bytes = std::min(lds_bytes, options.exact_lds_bytes);
   return "";
 }
@@ -169,7 +179,8 @@ void Workgroup::Start(const uint32_t id[3]) {
   }
   std::fill(lds_.begin(), lds_.end(), plan_.options.vgpr_fill);
   active_waves = running = (threads + plan_.wave_size - 1) / plan_.wave_size;
-  at_barrier = current = 0;
+  at_barrier = waiting = current = 0;
+  seen_events = clock = 0;
   hw_ = GroupHw();
   hw_.barrier[kWorkgroupBarrier].members = hw_.barrier[kTrapBarrier].members = active_waves;
   quantum_left = slice_left = 0;
@@ -196,7 +207,7 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.num_vgprs = plan_.num_vgprs;
   s.num_agprs = plan_.num_agprs;
   s.num_sgprs = plan_.num_sgprs;
-  s.registers = PackRegisters(s.num_vgprs, s.num_agprs, s.num_sgprs);
+  s.CountRegisters();
   s.vgpr = wave.vgpr_storage;
   s.lds = reinterpret_cast<uint8_t*>(lds_.data());
   s.lds_bytes = plan_.lds_bytes;
@@ -213,8 +224,18 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.hw = &wave.hw;
   wave.hw = WaveHw();
   wave.hw.group = &hw_;
-  wave.hw.lds_alloc_granule = LdsGranule(plan_.isa);
+  wave.hw.tba = plan_.options.trap_handler;
+  wave.hw.tma = plan_.options.trap_memory;
+  wave.hw.doorbell = plan_.options.doorbell;
+  wave.hw.scratch = Bits(regs.rsrc2, 0, 0) != 0;
+  wave.hw.lds_granule = LdsGranule(plan_.isa);
   wave.hw.vgpr_granule = plan_.vgpr_granule;
+  wave.hw.first_vgprs = plan_.num_vgprs;
+  wave.hw.fill = fill;
+  if (plan_.isa == Isa::kRdna4 && Bits(regs.rsrc2, 6, 6) != 0) {
+    wave.hw.dynamic_vgpr_block = plan_.options.dynamic_vgpr_block;
+    wave.hw.max_vgprs = std::min<uint32_t>(8 * plan_.options.dynamic_vgpr_block, kMaxArchVgprs);
+  }
 
   // User SGPRs, then the enabled system SGPRs in hardware order (LLVM AMDGPUUsage, "Initial Kernel
   // Execution State").

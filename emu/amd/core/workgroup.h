@@ -40,7 +40,7 @@ struct LaunchPlan {
 };
 
 struct Wave {
-  enum class Status : uint8_t { kReady, kBarrier, kDone };
+  enum class Status : uint8_t { kReady, kBarrier, kWaiting, kDone };
   WaveState state;
   WaveHw hw;
   Status status = Status::kReady;
@@ -58,12 +58,17 @@ class Workgroup {
 
   uint32_t slot() const { return slot_; }
   std::vector<Wave>& waves() { return waves_; }
-  uint32_t active_waves = 0;  // of this launch; waves beyond are unused
-  uint32_t running = 0;       // not yet ended
-  uint32_t at_barrier = 0;
-  uint32_t current = 0;       // wave whose turn it is
-  uint64_t quantum_left = 0;  // instructions left of that turn
-  uint64_t slice_left = 0;    // instructions left before another workgroup gets a turn
+  GroupHw& hw() { return hw_; }
+  uint32_t active_waves = 0;             // of this launch; waves beyond are unused
+  uint32_t running = 0;                  // not yet ended
+  uint32_t at_barrier = 0, waiting = 0;  // of them: at s_barrier; at a wait for a split barrier
+  uint64_t seen_events = 0;              // of hw() when the waiting waves last looked
+  uint64_t clock = 0;                    // instructions executed since the start
+  uint64_t ordinal = 0;                  // in the order in which the dispatch starts its workgroups
+  uint64_t grace_used = 0;               // instructions executed since another workgroup's fault
+  uint32_t current = 0;                  // wave whose turn it is
+  uint64_t quantum_left = 0;             // instructions left of that turn
+  uint64_t slice_left = 0;               // instructions left before another workgroup gets a turn
 
  private:
   void StartWave(Wave& wave, uint32_t index, const uint32_t id[3], const uint32_t dims[3], uint32_t threads);

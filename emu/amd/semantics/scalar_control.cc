@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/amd/semantics/scalar_control.h"
 
+#include <bit>
+
 #include "absl/strings/str_format.h"
+#include "emu/amd/core/hw_state.h"
+#include "emu/amd/semantics/find_exec.h"
 #include "emu/amd/semantics/scalar_operands.h"
 #include "src/base/bits.h"
 
@@ -9,12 +13,42 @@ namespace understudy::emu::amd {
 namespace {
 
 // STATUS register bits (RDNA3 ISA, "STATUS register").
-constexpr uint32_t kStatusExecz = 1u << 9, kStatusVccz = 1u << 10;
 constexpr uint32_t kStatusDebugUser = 1u << 20, kStatusDebugSystem = 1u << 21;
 
 // S_SENDMSG messages and S_SENDMSG_RTN requests (RDNA3 ISA, "Message types").
-constexpr uint32_t kMsgDeallocVgprs = 3;
-constexpr uint32_t kMsgRtnGetRealtime = 0x83;
+constexpr uint32_t kMsgInterrupt = 1, kMsgDeallocVgprs = 3, kMsgGetDoorbell = 10;
+constexpr uint32_t kMsgRtnGetDoorbell = 0x80, kMsgRtnGetDdid = 0x81, kMsgRtnGetTma = 0x82,
+                   kMsgRtnGetRealtime = 0x83, kMsgRtnGetTba = 0x85, kMsgRtnGetSeAidId = 0x87;
+
+// Names of the messages that are refused (LLVM AMDGPU sendmsg).
+const char* MessageName(Isa isa, uint32_t message) {
+  switch (message) {
+    case 2:
+      return IsCdna(isa) ? "MSG_GS" : "MSG_HS_TESSFACTOR";
+    case 3:
+      return "MSG_GS_DONE";
+    case 4:
+      return "MSG_SAVEWAVE";
+    case 5:
+      return "MSG_STALL_WAVE_GEN";
+    case 6:
+      return "MSG_HALT_WAVES";
+    case 7:
+      return "MSG_ORDERED_PS_DONE";
+    case 8:
+      return "MSG_EARLY_PRIM_DEALLOC";
+    case 9:
+      return "MSG_GS_ALLOC_REQ";
+    case 15:
+      return "MSG_SYSMSG";
+    case 0x84:
+      return "MSG_RTN_SAVE_WAVE";
+    case 0x86:
+      return "MSG_RTN_GET_TBA_TO_PC";
+    default:
+      return "not a message of this generation";
+  }
+}
 
 // Constant clock of the card against the wave clock that we count in instructions.
 constexpr uint64_t kInstructionsPerRealtimeTick = 16;
@@ -151,96 +185,6 @@ ExecResult MovRelSD2(const Inst& inst, WaveState& wave) {
   return ExecResult::kNext;
 }
 
-// --- Hardware registers ---------------------------------------------------------------------------------
-
-// Numbers of hwreg operands (RDNA3 ISA, "Hardware registers"; LLVM AMDGPU hwreg).
-enum HardwareRegister : uint32_t {
-  kHwMode = 1,
-  kHwStatus = 2,
-  kHwTrapsts = 3,
-  kHwGprAlloc = 5,
-  kHwLdsAlloc = 6,
-  kHwIbSts = 7,
-  kHwShMemBases = 15,
-  kHwFlatScrLo = 20,
-  kHwFlatScrHi = 21,
-  kHwId1 = 23,
-  kHwId2 = 24,
-  kHwShaderCycles = 29,
-};
-
-struct HwField {
-  uint32_t id, shift, mask;
-  explicit HwField(int32_t simm)
-      : id(static_cast<uint32_t>(simm) & 63),
-        shift((static_cast<uint32_t>(simm) >> 6) & 31),
-        mask(static_cast<uint32_t>(LowMask(static_cast<int>((static_cast<uint32_t>(simm) >> 11) & 31) + 1))) {
-  }
-};
-
-ExecResult UnknownHwReg(WaveState& wave, const char* what, uint32_t id) {
-  return RaiseFault(wave, FaultKind::kUnsupported, -1,
-                    absl::StrFormat("%s of hardware register %d is refused", what, id));
-}
-
-ExecResult GetReg(const Inst& inst, WaveState& wave) {
-  const HwField field(inst.simm);
-  uint32_t value = 0;
-  switch (field.id) {
-    case kHwMode:
-      value = wave.mode;
-      break;
-    case kHwStatus:
-      value = (wave.status & ~(1u | kStatusExecz | kStatusVccz)) | (wave.scc ? 1 : 0) |
-              (wave.exec() == 0 ? kStatusExecz : 0) | (wave.vcc() == 0 ? kStatusVccz : 0);
-      break;
-    case kHwTrapsts:
-      value = wave.trapsts;
-      break;
-    case kHwGprAlloc:
-      // VGPR_SIZE 19:12, in allocation blocks less one.
-      value = (wave.num_vgprs / (wave.wave_size == 32 ? 8 : 4) - 1) << 12;
-      break;
-    case kHwLdsAlloc:
-      // LDS_SIZE 20:12, in 512-byte blocks.
-      value = ((wave.lds_bytes + 511) / 512) << 12;
-      break;
-    case kHwIbSts:
-      break;  // every counter is 0: memory operations are complete when the next instruction starts
-    case kHwShMemBases:
-      value = static_cast<uint32_t>(wave.private_aperture >> 48) |
-              static_cast<uint32_t>(wave.shared_aperture >> 48) << 16;
-      break;
-    case kHwFlatScrLo:
-      value = static_cast<uint32_t>(wave.scratch_base);
-      break;
-    case kHwFlatScrHi:
-      value = static_cast<uint32_t>(wave.scratch_base >> 32);
-      break;
-    case kHwId1:
-      value = wave.wave_slot & 31;  // WAVE_ID 4:0
-      break;
-    case kHwId2:
-      break;
-    case kHwShaderCycles:
-      value = static_cast<uint32_t>(wave.clock) & 0xfffffu;
-      break;
-    default:
-      return UnknownHwReg(wave, "reading", field.id);
-  }
-  WriteScalar32(inst.dst[0], wave, (value >> field.shift) & field.mask);
-  return ExecResult::kNext;
-}
-
-ExecResult SetReg(const Inst& inst, WaveState& wave) {
-  const HwField field(inst.simm);
-  uint32_t* reg = field.id == kHwMode ? &wave.mode : field.id == kHwTrapsts ? &wave.trapsts : nullptr;
-  if (reg == nullptr) return UnknownHwReg(wave, "writing", field.id);
-  const uint32_t mask = field.mask << field.shift;
-  *reg = (*reg & ~mask) | ((ReadScalar32(inst.src[0], wave) << field.shift) & mask);
-  return ExecResult::kNext;
-}
-
 ExecResult RoundMode(const Inst& inst, WaveState& wave) {
   wave.mode = (wave.mode & ~0xfu) | (static_cast<uint32_t>(inst.simm) & 0xfu);
   return ExecResult::kNext;
@@ -251,34 +195,235 @@ ExecResult DenormMode(const Inst& inst, WaveState& wave) {
   return ExecResult::kNext;
 }
 
-// --- Messages, ends and waits ---------------------------------------------------------------------------
+// --- The branch stack of CDNA: a fork runs the smaller half of EXEC first, a join comes back for the other
+// --
+
+uint32_t StackDepth(const WaveState& wave) { return wave.mode >> kModeCspShift; }
+void SetStackDepth(WaveState& wave, uint32_t depth) {
+  wave.mode = (wave.mode & ((1u << kModeCspShift) - 1)) | depth << kModeCspShift;
+}
+
+// An entry is four SGPRs from s(4 * depth): EXEC, then the program counter.
+ExecResult Fork(WaveState& wave, uint64_t mask, uint64_t target, uint64_t next) {
+  const uint64_t exec = wave.exec();
+  const uint64_t pass = mask & exec, fail = ~mask & exec;
+  if (pass == exec || fail == exec) {
+    wave.pc = pass == exec ? target : next;
+    return ExecResult::kBranch;
+  }
+  const uint32_t depth = StackDepth(wave);
+  if (4 * depth + 4 > wave.num_sgprs || depth == 7) {
+    return RaiseFault(wave, FaultKind::kIllegalInstruction, -1,
+                      absl::StrFormat("a fork at depth %d of the branch stack, which ends at 7 and at s%d",
+                                      depth, wave.num_sgprs - 1));
+  }
+  const bool run_fail = std::popcount(fail) < std::popcount(pass);
+  const uint64_t later_exec = run_fail ? pass : fail, later_pc = run_fail ? target : next;
+  uint32_t* entry = &wave.sgpr[4 * depth];
+  entry[0] = static_cast<uint32_t>(later_exec);
+  entry[1] = static_cast<uint32_t>(later_exec >> 32);
+  entry[2] = static_cast<uint32_t>(later_pc);
+  entry[3] = static_cast<uint32_t>(later_pc >> 32);
+  SetStackDepth(wave, depth + 1);
+  wave.set_exec(run_fail ? fail : pass);
+  wave.pc = run_fail ? next : target;
+  return ExecResult::kBranch;
+}
+
+ExecResult ForkG(const Inst& inst, WaveState& wave) {
+  return Fork(wave, ReadScalar64(inst.src[0], wave), ReadScalar64(inst.src[1], wave), NextPc(inst, wave));
+}
+
+ExecResult ForkI(const Inst& inst, WaveState& wave) {
+  const uint64_t next = NextPc(inst, wave);
+  return Fork(wave, ReadScalar64(SopkRegister(inst), wave), next + static_cast<int64_t>(inst.simm) * 4, next);
+}
+
+ExecResult Join(const Inst& inst, WaveState& wave) {
+  const uint32_t depth = StackDepth(wave);
+  if (depth == ReadScalar32(inst.src[0], wave)) return ExecResult::kNext;
+  if (depth == 0) {
+    return RaiseFault(wave, FaultKind::kIllegalInstruction, -1, "a join while the branch stack is empty");
+  }
+  SetStackDepth(wave, depth - 1);
+  const uint32_t* entry = &wave.sgpr[4 * (depth - 1)];
+  const uint64_t exec = entry[0] | uint64_t{entry[1]} << 32, pc = entry[2] | uint64_t{entry[3]} << 32;
+  wave.set_exec(exec);
+  wave.pc = pc;
+  return ExecResult::kBranch;
+}
+
+// --- VGPR indexing and vector skipping of CDNA ----------------------------------------------------------
+
+void SetIndexedOperands(WaveState& wave, uint32_t which) {
+  wave.sgpr[kM0] = (wave.sgpr[kM0] & ~0xf000u) | (which & 0xf) << 12;
+}
+void SetIndex(WaveState& wave, uint32_t index) {
+  wave.sgpr[kM0] = (wave.sgpr[kM0] & ~0xffu) | (index & 0xff);
+}
+
+// The second source field itself says which operands are indexed.
+ExecResult IndexOn(const Inst& inst, WaveState& wave) {
+  const uint32_t index = ReadScalar32(inst.src[0], wave);
+  wave.mode |= kModeGprIdxEn;
+  SetIndex(wave, index);
+  SetIndexedOperands(wave, static_cast<uint32_t>(inst.src[1].imm));
+  return ExecResult::kNext;
+}
+ExecResult IndexOff(const Inst&, WaveState& wave) {
+  wave.mode &= ~kModeGprIdxEn;
+  return ExecResult::kNext;
+}
+ExecResult IndexMode(const Inst& inst, WaveState& wave) {
+  SetIndexedOperands(wave, static_cast<uint32_t>(inst.simm));
+  return ExecResult::kNext;
+}
+ExecResult IndexIndex(const Inst& inst, WaveState& wave) {
+  SetIndex(wave, ReadScalar32(inst.src[0], wave));
+  return ExecResult::kNext;
+}
+
+ExecResult SetVskip(const Inst& inst, WaveState& wave) {
+  const uint32_t bit = ReadScalar32(inst.src[0], wave) >> (ReadScalar32(inst.src[1], wave) & 31) & 1;
+  wave.mode = (wave.mode & ~kModeVskip) | (bit != 0 ? kModeVskip : 0);
+  wave.CountRegisters();
+  return ExecResult::kNext;
+}
+
+// --- Subvector loops of RDNA3: the halves of a wave64 one after the other --------------------------------
+
+ExecResult SubvectorLoop(const Inst& inst, WaveState& wave, bool begin) {
+  if (wave.wave_size != 64) {
+    return RaiseFault(wave, FaultKind::kIllegalInstruction, -1, "a subvector loop in a wave of 32 lanes");
+  }
+  uint32_t& lo = wave.sgpr[kExecLo];
+  uint32_t& hi = wave.sgpr[kExecHi];
+  const Operand& saved = SopkRegister(inst);
+  if (begin) {
+    if (lo == 0 && hi == 0) return Jump(inst, wave);
+    WriteScalar32(saved, wave, lo == 0 ? 0 : hi);
+    if (lo != 0) hi = 0;
+    return ExecResult::kNext;
+  }
+  const uint32_t other = ReadScalar32(saved, wave);
+  if (hi != 0) {  // the high pass ends
+    lo = other;
+    return ExecResult::kNext;
+  }
+  if (other == 0) return ExecResult::kNext;  // there is no high pass
+  WriteScalar32(saved, wave, lo);
+  hi = other;
+  lo = 0;
+  return Jump(inst, wave);
+}
+ExecResult SubvectorBegin(const Inst& inst, WaveState& wave) { return SubvectorLoop(inst, wave, true); }
+ExecResult SubvectorEnd(const Inst& inst, WaveState& wave) { return SubvectorLoop(inst, wave, false); }
+
+// --- Messages, traps, ends and waits --------------------------------------------------------------------
+
+// A halted wave runs on in its trap handler, and stops for good outside it: there is no debugger to resume
+// it.
+ExecResult StopIfHalted(WaveState& wave) {
+  if (!wave.hw->halt || wave.hw->priv) return ExecResult::kNext;
+  return RaiseFault(wave, FaultKind::kHang, -1, "the wave is halted, and there is no debugger to resume it");
+}
+
+ExecResult RefuseMessage(WaveState& wave, uint32_t message) {
+  return RaiseFault(wave, FaultKind::kUnsupported, -1,
+                    absl::StrFormat("message %d (%s) is refused", message, MessageName(wave.isa, message)));
+}
 
 ExecResult SendMsg(const Inst& inst, WaveState& wave) {
-  const uint32_t message = static_cast<uint32_t>(inst.simm) & 0xff;
+  const uint32_t message = static_cast<uint32_t>(inst.simm) & (IsCdna(wave.isa) ? 0xf : 0xff);
+  if (message == kMsgInterrupt) return ExecResult::kNext;  // the host learns of it by other means
   // The wave gives its VGPRs back early: nothing that a program can see.
-  if (message == kMsgDeallocVgprs) return ExecResult::kNext;
-  return RaiseFault(wave, FaultKind::kUnsupported, -1, absl::StrFormat("message %d is refused", message));
+  if (IsRdna(wave.isa) && message == kMsgDeallocVgprs) return ExecResult::kNext;
+  if (IsCdna(wave.isa) && message == kMsgGetDoorbell) {
+    // The doorbell's number arrives in EXEC_LO, whose bit 31 says "not yet" (ROCr's trap handler).
+    wave.sgpr[kExecLo] = wave.hw->doorbell & 0x7fffffffu;
+    return ExecResult::kNext;
+  }
+  return RefuseMessage(wave, message);
+}
+
+ExecResult SendMsgHalt(const Inst& inst, WaveState& wave) {
+  const ExecResult sent = SendMsg(inst, wave);
+  if (sent != ExecResult::kNext) return sent;
+  wave.hw->halt = true;
+  return StopIfHalted(wave);
 }
 
 template <int kDwords>
 ExecResult SendMsgRtn(const Inst& inst, WaveState& wave) {
   const uint32_t message = static_cast<uint32_t>(inst.simm) & 0xff;
-  if (message != kMsgRtnGetRealtime) {
-    return RaiseFault(wave, FaultKind::kUnsupported, -1,
-                      absl::StrFormat("message %d with return is refused", message));
+  uint64_t value = 0;
+  switch (message) {
+    case kMsgRtnGetDoorbell:
+      value = wave.hw->doorbell;
+      break;
+    case kMsgRtnGetDdid:
+      break;  // draws have one, dispatches do not
+    case kMsgRtnGetTma:
+      value = wave.hw->tma >> 8;
+      break;
+    case kMsgRtnGetRealtime:
+      value = wave.clock / kInstructionsPerRealtimeTick;
+      break;
+    case kMsgRtnGetTba:
+      value = wave.hw->tba >> 8;
+      break;
+    case kMsgRtnGetSeAidId:
+      if (wave.isa != Isa::kRdna4) return RefuseMessage(wave, message);
+      break;  // shader engine 0
+    default:
+      return RefuseMessage(wave, message);
   }
-  const uint64_t time = wave.clock / kInstructionsPerRealtimeTick;
   if (kDwords == 1) {
-    WriteScalar32(inst.dst[0], wave, static_cast<uint32_t>(time));
+    WriteScalar32(inst.dst[0], wave, static_cast<uint32_t>(value));
   } else {
-    WriteScalar64(inst.dst[0], wave, time);
+    WriteScalar64(inst.dst[0], wave, value);
   }
   return ExecResult::kNext;
 }
 
+// The handler gets the address of the s_trap itself and the trap's number in TTMP0 and TTMP1.
 ExecResult Trap(const Inst& inst, WaveState& wave) {
-  return RaiseFault(wave, FaultKind::kTrap, -1,
-                    absl::StrFormat("trap %d, and no trap handler is installed", inst.simm & 0xff));
+  WaveHw& hw = *wave.hw;
+  const uint32_t id = static_cast<uint32_t>(inst.simm) & (wave.isa == Isa::kRdna4 ? 0xf : 0xff);
+  if (hw.tba == 0) {
+    return RaiseFault(wave, FaultKind::kTrap, -1,
+                      absl::StrFormat("trap %d, and no trap handler is installed", inst.simm & 0xff));
+  }
+  if (hw.priv) {
+    return RaiseFault(wave, FaultKind::kTrap, -1, absl::StrFormat("trap %d inside the trap handler", id));
+  }
+  wave.sgpr[kTtmp0] = static_cast<uint32_t>(wave.pc);
+  wave.sgpr[kTtmp0 + 1] =
+      (static_cast<uint32_t>(wave.pc >> 32) & 0xffff) | id << (wave.isa == Isa::kRdna4 ? 28 : 16);
+  hw.priv = true;
+  wave.pc = hw.tba;
+  return ExecResult::kBranch;
+}
+
+ExecResult ReturnFromTrap(const Inst& inst, WaveState& wave) {
+  if (!wave.hw->priv) {
+    return RaiseFault(wave, FaultKind::kIllegalInstruction, -1,
+                      "a return from the trap handler outside of it");
+  }
+  wave.hw->priv = false;
+  const ExecResult stop = StopIfHalted(wave);
+  if (stop != ExecResult::kNext) return stop;
+  wave.pc = ReadScalar64(inst.src[0], wave) & LowMask(48);  // the handler need not clear the trap number
+  return ExecResult::kBranch;
+}
+
+ExecResult SetHalt(const Inst& inst, WaveState& wave) {
+  wave.hw->halt = (inst.simm & 1) != 0;
+  return StopIfHalted(wave);
+}
+
+ExecResult SetKill(const Inst& inst, WaveState&) {
+  return (inst.simm & 1) != 0 ? ExecResult::kEnd : ExecResult::kNext;
 }
 
 ExecResult CodeEnd(const Inst&, WaveState& wave) {
@@ -286,13 +431,14 @@ ExecResult CodeEnd(const Inst&, WaveState& wave) {
 }
 
 ExecResult End(const Inst&, WaveState&) { return ExecResult::kEnd; }
-ExecResult Barrier(const Inst&, WaveState&) { return ExecResult::kBarrier; }
 ExecResult Yield(const Inst&, WaveState&) { return ExecResult::kYield; }
 ExecResult FlushCode(const Inst&, WaveState&) { return ExecResult::kFlushCode; }
 
 }  // namespace
 
 ExecFn FindScalarControlExec(const Inst& inst) {
+  if (const ExecFn fn = FindHwRegExec(inst)) return fn;
+  if (const ExecFn fn = FindBarrierExec(inst)) return fn;
   switch (inst.op) {
     case Opcode::S_BRANCH:
       return &Branch<Condition::kAlways>;
@@ -334,11 +480,26 @@ ExecFn FindScalarControlExec(const Inst& inst) {
       return &MovRelD<2>;
     case Opcode::S_MOVRELSD_2_B32:
       return &MovRelSD2;
-    case Opcode::S_GETREG_B32:
-      return &GetReg;
-    case Opcode::S_SETREG_B32:
-    case Opcode::S_SETREG_IMM32_B32:
-      return &SetReg;
+    case Opcode::S_CBRANCH_G_FORK:
+      return &ForkG;
+    case Opcode::S_CBRANCH_I_FORK:
+      return &ForkI;
+    case Opcode::S_CBRANCH_JOIN:
+      return &Join;
+    case Opcode::S_SET_GPR_IDX_ON:
+      return &IndexOn;
+    case Opcode::S_SET_GPR_IDX_OFF:
+      return &IndexOff;
+    case Opcode::S_SET_GPR_IDX_MODE:
+      return &IndexMode;
+    case Opcode::S_SET_GPR_IDX_IDX:
+      return &IndexIndex;
+    case Opcode::S_SETVSKIP:
+      return &SetVskip;
+    case Opcode::S_SUBVECTOR_LOOP_BEGIN:
+      return &SubvectorBegin;
+    case Opcode::S_SUBVECTOR_LOOP_END:
+      return &SubvectorEnd;
     case Opcode::S_ROUND_MODE:
       return &RoundMode;
     case Opcode::S_DENORM_MODE:
@@ -349,16 +510,24 @@ ExecFn FindScalarControlExec(const Inst& inst) {
       return &SendMsgRtn<1>;
     case Opcode::S_SENDMSG_RTN_B64:
       return &SendMsgRtn<2>;
+    case Opcode::S_SENDMSGHALT:
+      return &SendMsgHalt;
     case Opcode::S_TRAP:
       return &Trap;
+    case Opcode::S_RFE_B64:
+    case Opcode::S_RFE_RESTORE_B64:
+      return &ReturnFromTrap;
+    case Opcode::S_SETHALT:
+      return &SetHalt;
+    case Opcode::S_SETKILL:
+      return &SetKill;
     case Opcode::S_CODE_END:
       return &CodeEnd;
     case Opcode::S_ENDPGM:
     case Opcode::S_ENDPGM_SAVED:
       return &End;
-    case Opcode::S_BARRIER:
-      return &Barrier;
     case Opcode::S_SLEEP:
+    case Opcode::S_SLEEP_VAR:
       return &Yield;
     case Opcode::S_ICACHE_INV:
       return &FlushCode;
@@ -382,6 +551,17 @@ ExecFn FindScalarControlExec(const Inst& inst) {
     case Opcode::S_DECPERFLEVEL:
     case Opcode::S_TTRACEDATA:
     case Opcode::S_TTRACEDATA_IMM:
+    case Opcode::S_WAIT_ALU:
+    case Opcode::S_WAIT_LOADCNT:
+    case Opcode::S_WAIT_STORECNT:
+    case Opcode::S_WAIT_SAMPLECNT:
+    case Opcode::S_WAIT_BVHCNT:
+    case Opcode::S_WAIT_EXPCNT:
+    case Opcode::S_WAIT_DSCNT:
+    case Opcode::S_WAIT_KMCNT:
+    case Opcode::S_WAIT_LOADCNT_DSCNT:
+    case Opcode::S_WAIT_STORECNT_DSCNT:
+    case Opcode::S_SET_VALU_COEXEC_MODE:
       return &Nothing;
     default:
       return nullptr;
@@ -389,20 +569,30 @@ ExecFn FindScalarControlExec(const Inst& inst) {
 }
 
 std::string ScalarRefusal(const Inst& inst) {
-  switch (inst.op) {
-    case Opcode::S_RFE_B64:
-      return "returns from a trap handler, and none can be installed";
-    case Opcode::S_SETKILL:
-    case Opcode::S_SETHALT:
+  return inst.op == Opcode::S_ENDPGM_ORDERED_PS_DONE ? "a pixel shader instruction" : "";
+}
+
+OpState ScalarState(Isa isa, Opcode op) {
+  Inst inst;
+  inst.isa = isa;
+  inst.op = op;
+  switch (op) {
+    case Opcode::S_SENDMSG:
     case Opcode::S_SENDMSGHALT:
-      return "stops a wave for a debugger";
-    case Opcode::S_SUBVECTOR_LOOP_BEGIN:
-    case Opcode::S_SUBVECTOR_LOOP_END:
-      return "subvector loops are not modelled";
-    case Opcode::S_ENDPGM_ORDERED_PS_DONE:
-      return "a pixel shader instruction";
+      return {SemanticState::kExact,
+              "MSG_INTERRUPT, MSG_DEALLOC_VGPRS and (CDNA) MSG_GET_DOORBELL; others are refused"};
+    case Opcode::S_SENDMSG_RTN_B32:
+    case Opcode::S_SENDMSG_RTN_B64:
+      return {SemanticState::kExact,
+              "all but MSG_RTN_SAVE_WAVE and MSG_RTN_GET_TBA_TO_PC; the clock counts instructions"};
+    case Opcode::S_TRAP:
+      return {SemanticState::kExact,
+              "enters the handler that the host installed; a fault where there is none"};
+    case Opcode::S_SETHALT:
+      return {SemanticState::kExact, "a halted wave is a hang: there is no debugger to resume it"};
     default:
-      return "";
+      if (FindScalarExec(inst) != nullptr) return {SemanticState::kExact, ""};
+      return {SemanticState::kRefused, ScalarRefusal(inst)};
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What scalar ALU instructions mean (RDNA3 ISA, chapters "SOP2" to "SOPP instructions"), over a builder: see
+// What scalar ALU instructions mean (RDNA3, RDNA4 and CDNA4 ISA, chapters "SOP2" to "SOPP instructions"), over a builder: see
 // builder.h for the arithmetic. Read by the interpreter in scalar_exec.cc; control flow and hardware registers
 // are not here, for they act on the wave rather than on values.
 //
@@ -54,6 +54,10 @@ template <class B> void SAddkI32(B& b) {
   b.DstU32(sum);
   b.SetScc(AddOverflows(b, x, y, sum));
 }
+// RDNA4's 64-bit sums and products leave SCC alone.
+template <class B> void SAddNcU64(B& b) { b.DstU64(b.Add(b.SrcU64(0), b.SrcU64(1))); }
+template <class B> void SSubNcU64(B& b) { b.DstU64(b.Sub(b.SrcU64(0), b.SrcU64(1))); }
+template <class B> void SMulU64(B& b) { b.DstU64(b.Mul(b.SrcU64(0), b.SrcU64(1))); }
 template <class B> void SMulkI32(B& b) { b.DstU32(b.Mul(b.OldU32(), b.SImm())); }
 template <class B> void SMulI32(B& b) { b.DstU32(b.Mul(b.SrcU32(0), b.SrcU32(1))); }
 template <class B> void SMulHiU32(B& b) { b.DstU32(b.MulHiU(b.SrcU32(0), b.SrcU32(1))); }
@@ -253,6 +257,16 @@ template <class B> void SClsI32I64(B& b) {
   const auto x = b.SrcU64(0), differs = b.Xor(x, b.Sar(x, b.C32(63)));
   b.DstU32(b.Select(b.Eq(differs, b.C64(0)), b.C32(~0u), Clz64(b, differs)));
 }
+// The first zero from below; -1 where there is none (CDNA).
+template <class B> void SFf0I32B32(B& b) {
+  const auto x = b.Not(b.SrcU32(0));
+  b.DstU32(b.Select(b.Eq(x, b.C32(0)), b.C32(~0u), b.Ctz(x)));
+}
+template <class B> void SFf0I32B64(B& b) {
+  const auto x = b.Not(b.SrcU64(0));
+  const auto count = b.Select(b.Eq(b.Lo32(x), b.C32(0)), b.Add(b.C32(32), b.Ctz(b.Hi32(x))), b.Ctz(b.Lo32(x)));
+  b.DstU32(b.Select(b.Eq(x, b.C64(0)), b.C32(~0u), count));
+}
 template <class B> void SSextI32I8(B& b) { b.DstU32(b.Sar(b.Shl(b.SrcU32(0), b.C32(24)), b.C32(24))); }
 template <class B> void SSextI32I16(B& b) { b.DstU32(b.Sar(b.Shl(b.SrcU32(0), b.C32(16)), b.C32(16))); }
 
@@ -364,7 +378,7 @@ US_SCALAR_COMPARE_F(Neq, b.Not(b.FEq(x, y)))
 US_SCALAR_COMPARE_F(Nlt, b.Not(b.FLt(x, y)))
 #undef US_SCALAR_COMPARE_F
 
-// --- Floating point (gfx11.5 has it; the RDNA3 tables list it) ------------------------------------------
+// --- Floating point (gfx1150 and RDNA4 have it; the RDNA3 tables list it) ------------------------------------------
 
 #define US_SCALAR_FLOAT1(name, fn)                                              \
   template <class B> void S##name##F32(B& b) { b.DstF32(b.fn(b.SrcF32(0))); }   \
@@ -383,6 +397,35 @@ US_SCALAR_FLOAT2(Min, FMin)
 US_SCALAR_FLOAT2(Max, FMax)
 #undef US_SCALAR_FLOAT2
 #undef US_SCALAR_FLOAT1
+// IEEE 754-2019 minimumNumber and maximumNumber (RDNA4 ISA, S_MIN_NUM_F32): a number wins over a NaN, two NaNs give
+// the first, quieted. -0 < +0.
+#define US_SCALAR_NUM(name, fn, F, Word, quiet_bit)                                                       \
+  template <class B> void S##name##Num##F(B& b) {                                                         \
+    const auto x = b.Src##F(0), y = b.Src##F(1);                                                          \
+    const auto quiet = b.As##F(b.Or(b.Bits(x), b.Word(quiet_bit)));                                       \
+    const auto number = b.Select(b.IsNan(x), y, b.Select(b.IsNan(y), x, b.fn(x, y)));                     \
+    b.Dst##F(b.Select(b.And(b.IsNan(x), b.IsNan(y)), quiet, number));                                     \
+  }
+US_SCALAR_NUM(Min, FMin, F32, C32, 0x400000)
+US_SCALAR_NUM(Max, FMax, F32, C32, 0x400000)
+US_SCALAR_NUM(Min, FMin, F16, C16, 0x200)
+US_SCALAR_NUM(Max, FMax, F16, C16, 0x200)
+#undef US_SCALAR_NUM
+// IEEE 754-2019 minimum and maximum: a NaN wins, a signalling one first, and is quieted.
+#define US_SCALAR_EXTREME(name, fn, F, Word, quiet_bit)                                                   \
+  template <class B> void S##name##F(B& b) {                                                              \
+    const auto x = b.Src##F(0), y = b.Src##F(1);                                                          \
+    const auto quiet_x = b.As##F(b.Or(b.Bits(x), b.Word(quiet_bit)));                                     \
+    const auto quiet_y = b.As##F(b.Or(b.Bits(y), b.Word(quiet_bit)));                                     \
+    const auto nan = b.Select(b.IsSNan(x), quiet_x,                                                       \
+                              b.Select(b.IsSNan(y), quiet_y, b.Select(b.IsNan(x), x, y)));                \
+    b.Dst##F(b.Select(b.Or(b.IsNan(x), b.IsNan(y)), nan, b.fn(x, y)));                                    \
+  }
+US_SCALAR_EXTREME(Minimum, FMin, F32, C32, 0x400000)
+US_SCALAR_EXTREME(Maximum, FMax, F32, C32, 0x400000)
+US_SCALAR_EXTREME(Minimum, FMin, F16, C16, 0x200)
+US_SCALAR_EXTREME(Maximum, FMax, F16, C16, 0x200)
+#undef US_SCALAR_EXTREME
 template <class B> void SFmacF32(B& b) { b.DstF32(b.FFma(b.SrcF32(0), b.SrcF32(1), b.OldF32())); }
 template <class B> void SFmacF16(B& b) { b.DstF16(b.FFma(b.SrcF16(0), b.SrcF16(1), b.OldF16())); }
 // s_fmaak and s_fmamk: the decoder has put the literal where the product or the sum reads it.
