@@ -49,10 +49,11 @@ ExecFn FindExec(const Inst& inst, std::string* refusal) {
       fn = FindFlatExec(inst);
       break;
     case Encoding::MUBUF:
+    case Encoding::MTBUF:
+    case Encoding::VBUFFER:
       fn = FindBufferExec(inst);
       break;
     case Encoding::MIMG:
-    case Encoding::MTBUF:
     case Encoding::EXP:
     case Encoding::LDSDIR:
       break;

@@ -1,105 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// MUBUF: untyped buffer loads, stores and atomics through a descriptor, with its range check (RDNA3 ISA,
-// "Vector memory buffer instructions"). Swizzled descriptors, ADD_TID_ENABLE and TFE are refused.
+// Untyped buffer loads, stores and atomics through a descriptor, transfers between buffers and LDS, and cache
+// operations (RDNA3 ISA, "Vector memory buffer instructions"; CDNA3 ISA, "Memory buffer load to LDS").
+// Formatted ones are in mem_buffer_format.cc.
 
-#include <algorithm>
+#include <cstring>
 
 #include "emu/amd/semantics/find_exec.h"
 #include "emu/amd/semantics/mem_access.h"
 #include "emu/amd/semantics/mem_atomic_apply.h"
+#include "emu/amd/semantics/mem_buffer_format.h"
+#include "emu/amd/semantics/mem_buffer_rsrc.h"
 #include "emu/amd/semantics/mem_forms.h"
-#include "emu/amd/semantics/scalar_operands.h"
-#include "src/base/bits.h"
+#include "emu/amd/semantics/mem_moves.h"
 
 namespace understudy::emu::amd {
 namespace {
 
-// Buffer resource (RDNA3 ISA, "Buffer resource descriptor").
-struct Descriptor {
-  uint64_t base;
-  uint32_t stride, swizzle, records, oob_select, type;
-  bool add_tid;
-
-  explicit Descriptor(const uint32_t* words)
-      : base(words[0] | uint64_t{words[1] & 0xffffu} << 32),
-        stride(static_cast<uint32_t>(Bits(words[1], 29, 16))),
-        swizzle(static_cast<uint32_t>(Bits(words[1], 31, 30))),
-        records(words[2]),
-        oob_select(static_cast<uint32_t>(Bits(words[3], 29, 28))),
-        type(static_cast<uint32_t>(Bits(words[3], 31, 30))),
-        add_tid(Bits(words[3], 23, 23) != 0) {}
-};
-
-// What OOB_SELECT checks.
-enum OutOfBounds : uint32_t { kStructured = 0, kIndexOnly = 1, kEmptyOnly = 2, kRaw = 3 };
-
-// Bytes of an access of `size` bytes that are in range: all or none, but a raw buffer is checked dword by
-// dword.
-uint32_t BytesInRange(const Descriptor& d, uint64_t index, uint64_t offset, uint32_t size) {
-  switch (d.oob_select) {
-    case kStructured:
-      return index < d.records && offset + size <= d.stride ? size : 0;
-    case kIndexOnly:
-      return index < d.records ? size : 0;
-    case kEmptyOnly:
-      return d.records != 0 ? size : 0;
-    default: {
-      const uint64_t at = index * d.stride + offset;
-      if (at >= d.records) return 0;
-      const uint64_t room = d.records - at;
-      if (room >= size) return size;
-      return static_cast<uint32_t>(room / 4 * 4);
-    }
-  }
-}
-
 // Lanes wholly in range go through the fast path; the others' missing bytes read as zero and are not written.
+// An atomic out of range does nothing and returns zero.
 template <int kBytes, Access kAccess, class Fn>
 ExecResult AccessBuffer(const Inst& inst, WaveState& wave, Fn&& fn) {
-  if (inst.tfe) return RaiseFault(wave, FaultKind::kUnsupported, -1, "a buffer access with TFE is refused");
-  if (inst.src[1].reg == kNull)
-    return RaiseFault(wave, FaultKind::kIllegalInstruction, -1, "a buffer descriptor in NULL");
-  const Descriptor d(&wave.sgpr[inst.src[1].reg]);
-  if (d.type != 0) return RaiseFault(wave, FaultKind::kUnsupported, -1, "the descriptor is not a buffer's");
-  if (d.swizzle != 0) return RaiseFault(wave, FaultKind::kUnsupported, -1, "a swizzled buffer is refused");
-  if (d.add_tid)
-    return RaiseFault(wave, FaultKind::kUnsupported, -1, "a buffer with ADD_TID_ENABLE is refused");
-  const uint32_t scalar_offset = ReadScalar32(inst.src[2], wave);
-  const uint32_t* vaddr = inst.src[0].kind == Operand::Kind::kNone ? nullptr : Row(wave, inst.src[0]);
-  const uint32_t* vindex = inst.idxen ? vaddr : nullptr;
-  const uint32_t* voffset = inst.offen ? (inst.idxen ? vaddr + wave.wave_size : vaddr) : nullptr;
-
-  uint64_t address[kMaxLanes];
-  uint32_t in_range[kMaxLanes];
-  uint64_t whole = 0;
-  const uint64_t exec = wave.exec();
-  ForEachLane(exec, [&](int lane) {
-    const uint64_t index = vindex == nullptr ? 0 : vindex[lane];
-    const uint64_t offset =
-        uint64_t{static_cast<uint32_t>(inst.offset)} + (voffset == nullptr ? 0 : voffset[lane]);
-    address[lane] = d.base + scalar_offset + index * d.stride + offset;
-    in_range[lane] = BytesInRange(d, index, offset, kBytes);
-    whole |= uint64_t{in_range[lane] == kBytes} << lane;
-  });
-  for (uint64_t mask = exec & ~whole; mask != 0; mask &= mask - 1) {
+  BufferDescriptor buffer;
+  BufferLanes lanes;
+  ExecResult result = ReadBufferDescriptor(inst, wave, &buffer);
+  if (result != ExecResult::kNext) return result;
+  result = lanes.Find(inst, wave, buffer, kBytes, kAccess != Access::kAtomic);
+  if (result != ExecResult::kNext) return result;
+  for (uint64_t mask = lanes.partial; mask != 0; mask &= mask - 1) {
     const int lane = __builtin_ctzll(mask);
-    uint8_t bounce[kBytes] = {};
-    const uint32_t n = in_range[lane];
-    if (n != 0 && kAccess == Access::kRead && !wave.mem->Read(address[lane], bounce, n)) {
-      return RaiseMemoryFault(wave, address[lane], n, kAccess, lane);
+    alignas(16) uint8_t bounce[kBytes] = {};
+    const uint32_t n = lanes.in_range[lane];
+    if (n != 0 && kAccess == Access::kRead && !wave.mem->Read(lanes.address[lane], bounce, n)) {
+      return RaiseMemoryFault(wave, lanes.address[lane], n, kAccess, lane);
     }
     fn(lane, bounce);
-    if (n != 0 && kAccess == Access::kWrite && !wave.mem->Write(address[lane], bounce, n)) {
-      return RaiseMemoryFault(wave, address[lane], n, kAccess, lane);
+    if (n != 0 && kAccess == Access::kWrite && !wave.mem->Write(lanes.address[lane], bounce, n)) {
+      return RaiseMemoryFault(wave, lanes.address[lane], n, kAccess, lane);
     }
   }
   if constexpr (kAccess == Access::kAtomic) {
-    for (uint64_t mask = whole; mask != 0; mask &= mask - 1) {
+    for (uint64_t mask = lanes.whole; mask != 0; mask &= mask - 1) {
       const int lane = __builtin_ctzll(mask);
-      if (address[lane] % kBytes != 0) return RaiseMisaligned(wave, address[lane], kBytes, kAccess, lane);
+      if (lanes.address[lane] % kBytes != 0) {
+        return RaiseMisaligned(wave, lanes.address[lane], kBytes, kAccess, lane);
+      }
     }
   }
-  return AccessGlobal<kBytes, kAccess>(wave, whole, address, fn);
+  return AccessGlobal<kBytes, kAccess>(wave, lanes.whole, lanes.address, fn);
 }
 
 template <LoadForm kForm>
@@ -124,21 +71,73 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
   const int stride = wave.wave_size;
   const uint32_t* data = Row(wave, inst.src[3]);
   const uint32_t* data2 = Op::kDataWords == 2 ? data + kWords * stride : data;
-  uint32_t* out = inst.dst[0].is_vgpr() ? Row(wave, inst.dst[0]) : nullptr;
+  uint32_t* out = InLanes(inst.dst[0]) ? Row(wave, inst.dst[0]) : nullptr;
   AtomicMath math = MemoryAtomicMath();
   return AccessBuffer<sizeof(T), Access::kAtomic>(inst, wave, [&](int lane, uint8_t* bytes) {
-    const T old =
-        ApplyAtomic<Op, T>(math, bytes, GetValue<T>(data + lane, stride), GetValue<T>(data2 + lane, stride));
+    const T old = ApplyAtomicShared<Op, T>(math, bytes, GetValue<T>(data + lane, stride),
+                                           GetValue<T>(data2 + lane, stride));
     if (out != nullptr) PutValue<T>(out + lane, stride, old);
   });
 }
 
-// Memory is coherent here: there is no cache to invalidate.
+// CDNA's loads with the LDS bit: what a lane loads goes to M0 + offset + lane * 4 of LDS, three and four
+// dwords 16 bytes apart; narrow values are extended to a dword.
+template <LoadForm kForm>
+ExecResult LoadToLds(const Inst& inst, WaveState& wave) {
+  constexpr int kWords = (FormBytes(kForm) + 3) / 4;
+  const uint32_t base = LdsTransferBase(inst, wave);
+  uint32_t loaded[kMaxLanes][kWords];
+  const ExecResult result = AccessBuffer<FormBytes(kForm), Access::kRead>(
+      inst, wave, [&](int lane, const uint8_t* bytes) { PutLane<kForm>(loaded[lane], 1, bytes); });
+  if (result != ExecResult::kNext) return result;
+  ForEachLane(wave.exec(), [&](int lane) {
+    const uint32_t at = base + static_cast<uint32_t>(lane) * (kWords > 2 ? 16 : 4 * kWords);
+    AccessLds<4 * kWords, Access::kWrite>(
+        wave, lane, at, [&](int l, uint8_t* bytes) { std::memcpy(bytes, loaded[l], 4 * kWords); });
+  });
+  return ExecResult::kNext;
+}
+
+// The other way, a dword a lane.
+ExecResult StoreFromLds(const Inst& inst, WaveState& wave) {
+  const uint32_t base = LdsTransferBase(inst, wave);
+  return AccessBuffer<4, Access::kWrite>(inst, wave, [&](int lane, uint8_t* bytes) {
+    AccessLds<4, Access::kRead>(wave, lane, base + 4 * static_cast<uint32_t>(lane),
+                                [&](int, const uint8_t* from) { std::memcpy(bytes, from, 4); });
+  });
+}
+
+ExecFn FindLdsLoad(const Inst& inst) {
+  switch (inst.op) {
+#define LDS_LOAD(cdna, rdna, form)     \
+  case Opcode::BUFFER_LOAD_##cdna:     \
+  case Opcode::BUFFER_LOAD_LDS_##rdna: \
+    return &LoadToLds<LoadForm::form>;
+    LDS_LOAD(UBYTE, U8, kU8)
+    LDS_LOAD(SBYTE, I8, kI8)
+    LDS_LOAD(USHORT, U16, kU16)
+    LDS_LOAD(SSHORT, I16, kI16)
+    LDS_LOAD(DWORD, B32, kB32)
+#undef LDS_LOAD
+    case Opcode::BUFFER_LOAD_DWORDX3:
+      return &LoadToLds<LoadForm::kB96>;
+    case Opcode::BUFFER_LOAD_DWORDX4:
+      return &LoadToLds<LoadForm::kB128>;
+    default:
+      return nullptr;
+  }
+}
+
+// Memory is coherent here: there is no cache to write back or invalidate.
 ExecResult Nothing(const Inst&, WaveState&) { return ExecResult::kNext; }
 
 }  // namespace
 
 ExecFn FindBufferExec(const Inst& inst) {
+  if (inst.lds && inst.op != Opcode::BUFFER_STORE_LDS_DWORD) {
+    const ExecFn load = FindLdsLoad(inst);
+    return load != nullptr || inst.op != Opcode::BUFFER_LOAD_FORMAT_X ? load : FindBufferFormatExec(inst);
+  }
   switch (inst.op) {
 #define MEM_LOAD(suffix, form)  \
   case Opcode::BUFFER_##suffix: \
@@ -152,9 +151,22 @@ ExecFn FindBufferExec(const Inst& inst) {
 #include "emu/amd/semantics/mem_ops.inc"
     case Opcode::BUFFER_GL0_INV:
     case Opcode::BUFFER_GL1_INV:
+    case Opcode::BUFFER_WBL2:
+    case Opcode::BUFFER_INV:
+    case Opcode::BUFFER_INVL2:
+    case Opcode::BUFFER_WBINVL1:
+    case Opcode::BUFFER_WBINVL1_VOL:
       return &Nothing;
+    case Opcode::BUFFER_STORE_LDS_DWORD:
+      return &StoreFromLds;
+    case Opcode::BUFFER_LOAD_LDS_U8:
+    case Opcode::BUFFER_LOAD_LDS_I8:
+    case Opcode::BUFFER_LOAD_LDS_U16:
+    case Opcode::BUFFER_LOAD_LDS_I16:
+    case Opcode::BUFFER_LOAD_LDS_B32:
+      return FindLdsLoad(inst);
     default:
-      return nullptr;
+      return FindBufferFormatExec(inst);
   }
 }
 

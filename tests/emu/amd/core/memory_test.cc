@@ -110,7 +110,7 @@ TEST(VectorMemory, LoadsOfEveryFormAndAddressMode) {
     EXPECT_EQ(RunLoad("flat_load_" + f + " " + r + ", v[10:11] offset:9"), ExpectLoad(form, at(9)))
         << f << " flat";
     EXPECT_EQ(RunLoad("s_mov_b32 s4, s0\ns_mov_b32 s5, s1\ns_mov_b32 s6, 2048\ns_mov_b32 s7, "
-                      "0x30000000\ns_movk_i32 s8, 16\n"
+                      "0x30014000\ns_movk_i32 s8, 16\n"
                       "buffer_load_" +
                       f + " " + r + ", v1, s[4:7], s8 offen offset:8"),
               ExpectLoad(form, at(24)))
@@ -213,7 +213,7 @@ TEST(VectorMemory, StoresWriteExactlyTheirBytes) {
         s_mov_b32 s4, s0
         s_mov_b32 s5, s1
         s_mov_b32 s6, -1
-        s_mov_b32 s7, 0x30000000
+        s_mov_b32 s7, 0x30014000
         v_mov_b32 v2, 0x04030201
         v_mov_b32 v3, 0x08070605
         v_mov_b32 v4, 0x0c0b0a09
@@ -378,7 +378,7 @@ TEST(VectorMemory, Atomics) {
           s_mov_b32 s8, s0
           s_mov_b32 s9, s1
           s_mov_b32 s10, -1
-          s_mov_b32 s11, 0x30000000
+          s_mov_b32 s11, 0x30014000
           v_mov_b32 v10, s0
           v_mov_b32 v11, s1
           v_add_co_u32 v10, vcc_lo, v10, v1
@@ -480,7 +480,7 @@ TEST(VectorMemory, BufferRangeChecks) {
       v_lshlrev_b32 v0, 2, v0
       global_store_b32 v0, v3, s[2:3]
       s_endpgm)",
-                                   c.stride << 16, c.records, c.select << 28));
+                                   c.stride << 16, c.records, c.select << 28 | 20 << 12));
     runner.Run();
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
       const uint32_t index = lane / 4, offset = lane % 4 * 6;
