@@ -55,7 +55,6 @@ ExecFn FindExec(const Inst& inst, std::string* refusal) {
       break;
     case Encoding::MIMG:
     case Encoding::EXP:
-    case Encoding::LDSDIR:
       break;
     default:
       fn = FindVectorExec(inst);
@@ -92,7 +91,6 @@ std::string RefusalReason(const Inst& inst) {
     case Encoding::MIMG:
       return "images are not modelled";
     case Encoding::EXP:
-    case Encoding::LDSDIR:
       return "a graphics instruction";
     default:
       return VectorRefusal(inst);

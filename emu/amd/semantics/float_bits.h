@@ -103,6 +103,100 @@ US_BITS uint64_t RoundDouble(double v, Round round, bool saturate) {
   return r | static_cast<uint64_t>(negative) << (kExp + kMan);
 }
 
+// Floats of 16 bits and fewer, as the conversion instructions know them. kSpecial: what lies beyond the
+// finite values.
+enum class Special : uint8_t {
+  kInfinities,  // IEEE 754: infinities and NaNs in the top exponent
+  kOneNan,      // OCP e4m3: all ones is NaN, nothing is infinite
+  kUnsigned0,   // FNUZ: the code of -0 is NaN, nothing is infinite
+  kNone,        // OCP 6- and 4-bit formats: every code is a number
+};
+template <int kE, int kM, int kB, Special kS>
+struct SmallFloat {
+  static constexpr int kExp = kE, kMan = kM, kBias = kB;
+  static constexpr Special kSpecial = kS;
+  static constexpr uint32_t kSign = 1u << (kE + kM);
+  static constexpr uint32_t kTop = kSign - 1;
+  static constexpr uint32_t kInf = ((1u << kE) - 1) << kM;  // kInfinities only
+  static constexpr uint32_t kMax = kS == Special::kInfinities ? kInf - 1
+                                   : kS == Special::kOneNan   ? kTop - 1
+                                                              : kTop;
+};
+using Fp8 = SmallFloat<4, 3, 7, Special::kOneNan>;
+using Bf8 = SmallFloat<5, 2, 15, Special::kInfinities>;
+using Fp8Fnuz = SmallFloat<4, 3, 8, Special::kUnsigned0>;
+using Bf8Fnuz = SmallFloat<5, 2, 16, Special::kUnsigned0>;
+using Fp6 = SmallFloat<2, 3, 1, Special::kNone>;
+using Bf6 = SmallFloat<3, 2, 3, Special::kNone>;
+using Fp4 = SmallFloat<2, 1, 1, Special::kNone>;
+using Binary16 = SmallFloat<5, 10, 15, Special::kInfinities>;
+using BFloat16 = SmallFloat<8, 7, 127, Special::kInfinities>;
+
+// The value of a code of 8 bits or fewer; NaNs are quiet.
+template <class Format>
+US_BITS float WidenSmall(uint32_t code) {
+  const uint32_t magnitude = code & Format::kTop;
+  const uint32_t sign = (code & Format::kSign) << (31 - Format::kExp - Format::kMan);
+  const uint32_t value =
+      BitsOf(FloatOf(magnitude << (23 - Format::kMan)) * FloatOf((254u - Format::kBias) << 23)) | sign;
+  if constexpr (Format::kSpecial == Special::kInfinities) {
+    const uint32_t payload = (magnitude & ((1u << Format::kMan) - 1)) << (23 - Format::kMan);
+    const uint32_t special = sign | 0x7f800000u | (payload != 0 ? payload | 0x400000u : 0u);
+    return FloatOf(magnitude >= Format::kInf ? special : value);
+  } else if constexpr (Format::kSpecial == Special::kOneNan) {
+    return FloatOf(magnitude == Format::kTop ? sign | 0x7fc00000u : value);
+  } else if constexpr (Format::kSpecial == Special::kUnsigned0) {
+    return FloatOf((code & (Format::kTop | Format::kSign)) == Format::kSign ? 0x7fc00000u : value);
+  }
+  return FloatOf(value);
+}
+
+// The code for `v`, a value of f32 times a power of two (0 or at least 2^-1000 in magnitude). kRandom:
+// `random`, a number of 23 - kMan bits, is added beneath the last place, and what then lies there is cut off;
+// else to nearest even. A finite value too large gives the largest one where `saturate` (or there is nothing
+// larger), else infinity, or NaN where the format has no infinity.
+template <class Format, bool kRandom>
+US_BITS uint32_t NarrowSmall(double v, uint32_t random, bool saturate) {
+  constexpr int kMan = Format::kMan, kBias = Format::kBias;
+  const uint64_t bits = BitsOf(v);
+  const int32_t field = static_cast<int32_t>(bits >> 52) & 0x7ff;
+  const int32_t exponent = field - 1023;
+  const uint64_t fraction = bits & 0xfffffffffffffu;
+  const bool tiny = exponent < 1 - kBias;
+  const int32_t extra = tiny ? 1 - kBias - exponent : 0;
+  constexpr int32_t kMost = 9 + kMan;  // shifts everything out
+  const int32_t shift = 52 - kMan + (extra > kMost ? kMost : extra);
+  const uint64_t significand = (field == 0) | (extra > kMost) ? 0 : fraction | uint64_t{1} << 52;
+  uint64_t kept;
+  if constexpr (kRandom) {
+    kept = (significand + (uint64_t{random} << (shift - (23 - kMan)))) >> shift;
+    kept = field == 0 ? 0 : kept;
+  } else {
+    const uint64_t rest = significand & ((uint64_t{1} << shift) - 1);
+    const uint64_t half = uint64_t{1} << (shift - 1);
+    kept = significand >> shift;
+    kept += (rest > half) | ((rest == half) & ((kept & 1) != 0)) ? 1 : 0;
+  }
+  // The implicit bit of `kept` adds one to the exponent field. Exponents beyond the format end above kMax.
+  const int32_t base = tiny ? 0 : (exponent + kBias - 1 > 1100 ? 1100 : exponent + kBias - 1);
+  const uint32_t rounded = (static_cast<uint32_t>(base) << kMan) + static_cast<uint32_t>(kept);
+  const uint32_t sign = bits >> 63 != 0 ? Format::kSign : 0;
+  const bool overflow = rounded > Format::kMax, special = field == 0x7ff, nan = special & (fraction != 0);
+  if constexpr (Format::kSpecial == Special::kInfinities) {
+    const uint32_t quiet = Format::kInf | 1u << (kMan - 1) | static_cast<uint32_t>(fraction >> (52 - kMan));
+    const uint32_t finite = overflow ? (saturate ? Format::kMax : Format::kInf) : rounded;
+    return sign | (nan ? quiet : special ? Format::kInf : finite);
+  } else if constexpr (Format::kSpecial == Special::kOneNan) {
+    const uint32_t finite = overflow ? (saturate ? Format::kMax : Format::kTop) : rounded;
+    return sign | (special ? Format::kTop : finite);
+  } else if constexpr (Format::kSpecial == Special::kUnsigned0) {
+    const uint32_t finite = overflow ? Format::kMax : rounded;
+    const uint32_t signed_code = finite == 0 ? 0 : sign | finite;
+    return special | (overflow & !saturate) ? Format::kSign : signed_code;
+  }
+  return sign | (special | overflow ? Format::kMax : rounded);
+}
+
 // a + b rounded to odd, so that rounding the result again to 50 bits or fewer is one rounding of the exact
 // sum. `round` only decides the sign of an exact zero. Finite sums of a and b must not overflow.
 US_BITS double AddToOdd(double a, double b, Round round) {

@@ -38,6 +38,16 @@ struct FpMode {
     return m;
   }
 
+  // RDNA4 has neither DX10_CLAMP nor IEEE: a clamped NaN is 0, and OMOD depends on denormals alone.
+  static constexpr FpMode FromModeRegister(uint32_t mode, bool has_ieee_bits) {
+    FpMode m = FromModeRegister(mode);
+    if (!has_ieee_bits) {
+      m.ieee = false;
+      m.dx10_clamp = true;
+    }
+    return m;
+  }
+
   // The case that host arithmetic serves directly.
   constexpr bool IsHostLike() const {
     return round32 == Round::kNearestEven && round16_64 == Round::kNearestEven && !fp16_ovfl;

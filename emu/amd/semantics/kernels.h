@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "emu/amd/isa/opcode.h"
 #include "emu/amd/semantics/lane_arrays.h"
+#include "emu/amd/semantics/semantic_rows.h"
 
 namespace understudy::emu::amd {
 
@@ -16,7 +16,7 @@ struct LaneKernel {
 };
 
 struct KernelSet {
-  LaneKernel kernels[static_cast<int>(Opcode::kCount)];
+  LaneKernel kernels[static_cast<int>(SemanticRow::kCount)];
   // dst[lane] = value[lane] where `exec` has the lane's bit.
   void (*store_masked)(uint32_t* dst, const uint32_t* value, uint64_t exec, int lanes);
   // out[lane] = the lane's bit of `mask`.
@@ -40,6 +40,7 @@ struct KernelSet {
   }
 US_DECLARE_KERNELS(baseline)
 US_DECLARE_KERNELS(avx2)
+US_DECLARE_KERNELS(avx512)
 #undef US_DECLARE_KERNELS
 
 }  // namespace understudy::emu::amd

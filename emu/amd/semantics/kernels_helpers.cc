@@ -22,7 +22,12 @@ void StoreMasked(uint32_t* dst, const uint32_t* value, uint64_t exec, int lanes)
       std::memcpy(dst + base, value + base, 32 * sizeof(uint32_t));
       continue;
     }
-#ifdef __AVX2__
+#if defined(__AVX512F__)
+    for (int i = 0; i < 32; i += 16) {
+      const __m512i v = _mm512_loadu_si512(value + base + i);
+      _mm512_mask_storeu_epi32(dst + base + i, static_cast<__mmask16>(bits >> i), v);
+    }
+#elif defined(__AVX2__)
     const __m256i shifts = _mm256_setr_epi32(31, 30, 29, 28, 27, 26, 25, 24);
     for (int i = 0; i < 32; i += 8) {
       const __m256i mask = _mm256_sllv_epi32(_mm256_set1_epi32(static_cast<int>(bits >> i)), shifts);
@@ -45,7 +50,7 @@ void ExpandMask(uint64_t mask, uint32_t* out, int lanes) {
 uint64_t PackMask(const uint32_t* in, int lanes) {
   uint64_t mask = 0;
   for (int base = 0; base < lanes; base += 8) {
-#ifdef __AVX2__
+#if defined(__AVX2__)
     const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + base));
     const uint64_t bits =
         static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_slli_epi32(v, 31))));

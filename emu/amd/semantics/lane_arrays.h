@@ -14,9 +14,11 @@ struct LaneArrays {
   uint32_t* dst[4];           // [dword]
   uint32_t* mask;             // 0 or 1 a lane
   FpMode mode;
-  bool saturate;  // integer CLAMP
-  uint8_t signs;  // bit i: source i is signed (iu8, iu4)
-  int lanes;      // 32 or 64
+  bool saturate;        // integer CLAMP
+  uint8_t signs;        // bit i: source i is signed (iu8, iu4)
+  uint8_t selects;      // op_sel, for the instructions that ask for its bits
+  uint8_t truth_table;  // of V_BITOP3
+  int lanes;            // 32 or 64
 };
 
 using LaneFn = void (*)(const LaneArrays&);

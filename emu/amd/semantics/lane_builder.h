@@ -35,6 +35,10 @@ class LaneBuilder : public LaneMath<kHostLike> {
   US_OP U16 SrcPkU16(int i, int half) const { return static_cast<U16>(SrcU32(i) >> (16 * half)); }
   US_OP Half SrcPkF16(int i, int half) const { return Half{SrcPkU16(i, half)}; }
   US_OP BFloat SrcPkBF16(int i, int half) const { return BFloat{SrcPkU16(i, half)}; }
+  US_OP float SrcPkF32(int i, int half) const { return FloatOf(a_.src[i][half][lane]); }
+  US_OP U32 SrcByte(int i) const { return SrcU32(i) & 0xffu; }
+  US_OP Bool SelectsHigh(int i) const { return ((a_.selects >> i) & 1) != 0; }
+  US_OP U32 TruthTable() const { return a_.truth_table; }
   US_OP float SrcMixF32(int i) const { return SrcF32(i); }
   US_OP U32 SrcWord(int i, int word) const { return a_.src[i][word][lane]; }
   US_OP Bool SrcMask(int i) const { return a_.src[i][0][lane] != 0; }
@@ -58,6 +62,11 @@ class LaneBuilder : public LaneMath<kHostLike> {
   US_OP void DstF64(double v) { DstU64(BitsOf(v)); }
   US_OP void DstPkU16(U16 lo, U16 hi) { DstU32(lo | uint32_t{hi} << 16); }
   US_OP void DstPkF16(Half lo, Half hi) { DstPkU16(lo.bits, hi.bits); }
+  US_OP void DstPkF32(float lo, float hi) {
+    a_.dst[0][lane] = BitsOf(lo);
+    a_.dst[1][lane] = BitsOf(hi);
+  }
+  US_OP void DstByte(U32 v) { DstU32(v & 0xffu); }
   US_OP void DstLoF16(Half v) { DstU32(v.bits); }
   US_OP void DstHiF16(Half v) { DstU32(v.bits); }
   US_OP void DstWord(int word, U32 v) { a_.dst[word][lane] = v; }

@@ -101,6 +101,9 @@ struct LaneMath : LaneInt {
   US_OP F64 Out(F64 a) const {
     return AsF64(Bits(a) & ((Bits(a) & kInf64) != 0 ? ~uint64_t{0} : keep_out64));
   }
+  US_OP static F16 Flushed(F16 a) {
+    return F16{static_cast<uint16_t>(a.bits & ((a.bits & 0x7c00u) != 0 ? 0xffffu : 0x8000u))};
+  }
   US_OP static F32 Flushed(F32 a) {
     return AsF32(Bits(a) & ((Bits(a) & 0x7f800000u) != 0 ? ~0u : 0x80000000u));
   }
@@ -325,6 +328,35 @@ struct LaneMath : LaneInt {
     return IsSNan(a) & (ieee32 != 0) ? Quiet(a) : r;
   }
 
+  // --- IEEE 754-2019: minimumNumber prefers the number to a NaN, minimum the NaN; -0 < +0 ---
+  template <class F>
+  US_OP F FMinNum(F a, F b) const {
+    return NumNan(Lesser(In(a), In(b)), In(a), In(b));
+  }
+  template <class F>
+  US_OP F FMaxNum(F a, F b) const {
+    return NumNan(Greater(In(a), In(b)), In(a), In(b));
+  }
+  template <class F>
+  US_OP F FMinimum(F a, F b) const {
+    return PropagatedNan(Lesser(In(a), In(b)), a, b);
+  }
+  template <class F>
+  US_OP F FMaximum(F a, F b) const {
+    return PropagatedNan(Greater(In(a), In(b)), a, b);
+  }
+
+  // --- a * b + c in two roundings, denormals flushed whatever MODE says (gfx9's MAD and MAC) ---
+  template <class F>
+  US_OP F FMad(F a, F b, F c) const {
+    return Flushed(FAdd(Flushed(FMul(Flushed(a), Flushed(b))), Flushed(c)));
+  }
+  US_OP F32 FMadZero(F32 a, F32 b, F32 c) const {
+    const bool zero = IsZero(Flushed(a)) | IsZero(Flushed(b));
+    const F32 product = zero ? 0.0f : Flushed(FMul(Flushed(a), Flushed(b)));
+    return Flushed(FAdd(product, Flushed(c)));
+  }
+
   // --- comparisons ---
   US_OP Bool FEq(F32 a, F32 b) const { return In(a) == In(b); }
   US_OP Bool FLt(F32 a, F32 b) const { return In(a) < In(b); }
@@ -533,6 +565,24 @@ struct LaneMath : LaneInt {
     return Out(F16{
         static_cast<uint16_t>(RoundDouble<5, 10>(static_cast<double>(a), Round::kToZero, mode.fp16_ovfl))});
   }
+  US_OP F16 F16FromF32Nearest(F32 a) const {
+    a = In(a);
+    return Out(F16{static_cast<uint16_t>(
+        RoundDouble<5, 10>(static_cast<double>(a), Round::kNearestEven, mode.fp16_ovfl))});
+  }
+  // Formats of 16 bits and fewer (SmallFloat): to nearest even whatever MODE says, or with random bits.
+  template <class Format>
+  US_OP static F32 F32FromSmall(U32 code) {
+    return WidenSmall<Format>(code);
+  }
+  template <class Format>
+  US_OP U32 SmallFromF32(F32 a) const {
+    return NarrowSmall<Format, false>(static_cast<double>(a), 0, mode.fp16_ovfl);
+  }
+  template <class Format>
+  US_OP U32 SmallFromF32Random(F32 a, U32 random) const {
+    return NarrowSmall<Format, true>(static_cast<double>(a), random >> (9 + Format::kMan), mode.fp16_ovfl);
+  }
   US_OP F32 F32FromF64(F64 a) const {
     a = In(a);
     const F32 r = Out(Narrow32(a));
@@ -555,6 +605,26 @@ struct LaneMath : LaneInt {
   US_OP static int32_t ClampS(U32 n, int32_t limit) {
     const int32_t s = static_cast<int32_t>(n);
     return s < -limit ? -limit : (s > limit ? limit : s);
+  }
+  US_OP static F32 Lesser(F32 a, F32 b) { return a == b ? AsF32(Bits(a) | Bits(b)) : (a < b ? a : b); }
+  US_OP static F32 Greater(F32 a, F32 b) { return a == b ? AsF32(Bits(a) & Bits(b)) : (a > b ? a : b); }
+  US_OP static F64 Lesser(F64 a, F64 b) { return a == b ? AsF64(Bits(a) | Bits(b)) : (a < b ? a : b); }
+  US_OP static F64 Greater(F64 a, F64 b) { return a == b ? AsF64(Bits(a) & Bits(b)) : (a > b ? a : b); }
+  US_OP static F16 Lesser(F16 a, F16 b) { return HalfKey(a) < HalfKey(b) ? a : b; }
+  US_OP static F16 Greater(F16 a, F16 b) { return HalfKey(a) > HalfKey(b) ? a : b; }
+  template <class F>
+  US_OP static F NumNan(F r, F a, F b) {
+    const F without_a = IsNan(b) ? Quiet(a) : b;
+    r = IsNan(b) ? a : r;
+    return IsNan(a) ? without_a : r;
+  }
+  // A signalling NaN goes before a quiet one.
+  template <class F>
+  US_OP static F PropagatedNan(F r, F a, F b) {
+    r = IsNan(b) ? Quiet(b) : r;
+    r = IsNan(a) ? Quiet(a) : r;
+    r = IsSNan(b) & !IsSNan(a) ? Quiet(b) : r;
+    return r;
   }
   // Order of the f16 values as integers, -0 below +0.
   US_OP static int32_t HalfKey(F16 a) {

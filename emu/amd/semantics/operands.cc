@@ -5,6 +5,7 @@
 
 #include "emu/amd/semantics/lane_math.h"
 #include "emu/amd/semantics/scalar_operands.h"
+#include "emu/amd/semantics/sdwa.h"
 
 namespace understudy::emu::amd {
 namespace {
@@ -57,6 +58,21 @@ void WriteMask(const Operand& operand, uint64_t mask, WaveState& wave) {
   if (operand.kind == Operand::Kind::kSgpr && operand.reg != kRegNull) wave.SetMask(operand.reg & 127, mask);
 }
 
+// M0 holds the byte address and, from bit 16 on, the type (CDNA ISA, "LDS Direct Read"; RDNA3 ISA, "LDS
+// Direct Load").
+uint32_t LdsDirectValue(const WaveState& wave) {
+  const uint32_t m0 = wave.sgpr[kM0], type = (m0 >> 16) & 7;
+  const uint32_t bytes = type == 2 ? 4 : (type == 1 || type == 5) ? 2 : 1;
+  const uint32_t address = (m0 & 0xffffu) & ~(bytes - 1);
+  uint32_t value = 0;
+  for (uint32_t i = 0; i < bytes; ++i) {
+    if (address + i < wave.lds_bytes) value |= uint32_t{wave.lds[address + i]} << (8 * i);
+  }
+  if (type == 4) return LaneInt::SextFrom<8>(value);
+  if (type == 5) return LaneInt::SextFrom<16>(value);
+  return value;
+}
+
 void StagePlain(const Operand& operand, SrcKind kind, const WaveState& wave, const KernelSet& kernels,
                 uint32_t (*buffer)[kMaxLanes], const uint32_t** words) {
   if (kind == SrcKind::kMask) {
@@ -65,11 +81,12 @@ void StagePlain(const Operand& operand, SrcKind kind, const WaveState& wave, con
     return;
   }
   const int count = SrcWords(kind);
-  if (operand.kind == Operand::Kind::kVgpr) {
-    for (int w = 0; w < count; ++w) words[w] = wave.Vgpr(operand.reg + w);
+  if (IsVectorRegister(operand)) {
+    for (int w = 0; w < count; ++w) words[w] = wave.Vgpr(StorageIndex(operand, w));
     return;
   }
-  const uint64_t value = ScalarOperand(operand, count, wave);
+  const uint64_t value =
+      operand.kind == Operand::Kind::kLdsDirect ? LdsDirectValue(wave) : ScalarOperand(operand, count, wave);
   for (int w = 0; w < count; ++w) {
     Fill(buffer[w], w < 2 ? static_cast<uint32_t>(value >> (32 * w)) : 0, wave.wave_size);
     words[w] = buffer[w];
@@ -95,6 +112,10 @@ bool SourceIsModified(const Inst& inst, int i, SrcKind kind) {
     case SrcKind::kPkF16:
     case SrcKind::kPkBF16:
       return Bit(PackedSelectLow(inst), i) || !Bit(PackedSelectHigh(inst), i) || neg || Bit(inst.neg_hi, i);
+    case SrcKind::kPkF32:
+      return Bit(PackedSelectLow(inst), i) || !Bit(PackedSelectHigh(inst), i) || neg || Bit(inst.neg_hi, i);
+    case SrcKind::kByte:
+      return (inst.op_sel & 3) != 0;
     case SrcKind::kMix:
       return Bit(inst.op_sel_hi, i) || neg || abs;
     default:
@@ -102,13 +123,47 @@ bool SourceIsModified(const Inst& inst, int i, SrcKind kind) {
   }
 }
 
-bool DppSourceLanes(const DppInfo& dpp, int lanes, int8_t* source) {
+namespace {
+
+// The controls that CDNA alone has; row_newbcast is RDNA's row_share. False for any other.
+bool CdnaSourceLane(int ctrl, int lane, int lanes, int* from) {
+  switch (ctrl) {
+    case 0x130:  // wave_shl: lane i reads lane i + 1
+      *from = lane + 1 < lanes ? lane + 1 : -1;
+      return true;
+    case 0x134:  // wave_rol
+      *from = (lane + 1) % lanes;
+      return true;
+    case 0x138:  // wave_shr
+      *from = lane - 1;
+      return true;
+    case 0x13c:  // wave_ror
+      *from = (lane + lanes - 1) % lanes;
+      return true;
+    case 0x142:  // row_bcast15: the last lane of the row below
+      *from = lane >= 16 ? (lane & ~15) - 1 : -1;
+      return true;
+    case 0x143:  // row_bcast31: rows 2 and 3 read lane 31
+      *from = lane >= 32 ? 31 : -1;
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool DppSourceLanes(const DppInfo& dpp, Isa isa, int lanes, int8_t* source) {
   for (int lane = 0; lane < lanes; ++lane) {
     int from = -1;
     if (dpp.kind == DppInfo::Kind::kDpp8) {
       from = (lane & ~7) + dpp.lane_sel[lane & 7];
     } else {
       const int ctrl = dpp.ctrl, n = ctrl & 15, row = lane & ~15, i = lane & 15;
+      if (IsCdna(isa) && CdnaSourceLane(ctrl, lane, lanes, &from)) {
+        source[lane] = static_cast<int8_t>(from);
+        continue;
+      }
       switch (ctrl >> 4) {
         case 0x10:  // row_shl: lane i reads lane i + n
           if (n == 0) return false;
@@ -130,6 +185,7 @@ bool DppSourceLanes(const DppInfo& dpp, int lanes, int8_t* source) {
           from = row + n;
           break;
         case 0x16:  // row_xmask
+          if (IsCdna(isa)) return false;
           from = row + (i ^ n);
           break;
         default:
@@ -152,7 +208,7 @@ void StageDpp(const DppInfo& dpp, const uint32_t* const* from, int count, const 
   const int lanes = wave.wave_size;
   const uint64_t exec = wave.exec();
   int8_t source[kMaxLanes];
-  DppSourceLanes(dpp, lanes, source);
+  DppSourceLanes(dpp, wave.isa, lanes, source);
   const bool dpp16 = dpp.kind == DppInfo::Kind::kDpp16;
   const bool zero_fill = !dpp16 || dpp.bound_ctrl;
   uint64_t enabled = 0;
@@ -173,17 +229,19 @@ void StageModified(const Inst& inst, int i, SrcKind kind, const WaveState& wave,
   const Operand& operand = inst.src[i];
   const int lanes = wave.wave_size, count = SrcWords(kind);
   StagePlain(operand, kind, wave, kernels, buffer, words);
-  if (i == 0 && inst.dpp.kind != DppInfo::Kind::kNone && operand.kind == Operand::Kind::kVgpr) {
+  if (i == 0 && inst.dpp.kind != DppInfo::Kind::kNone && IsVectorRegister(operand)) {
     StageDpp(inst.dpp, words, count, wave, buffer, written);
     for (int w = 0; w < count; ++w) words[w] = buffer[w];
   }
-  if (!SourceIsModified(inst, i, kind)) return;
+  const bool sdwa = inst.sdwa.present && i < 2 && SdwaSelects(inst.sdwa, i);
+  if (!sdwa && !SourceIsModified(inst, i, kind)) return;
   for (int w = 0; w < count; ++w) {
     if (words[w] != buffer[w]) std::memcpy(buffer[w], words[w], sizeof(uint32_t) * lanes);
     words[w] = buffer[w];
   }
   const bool neg = Bit(inst.neg, i), abs = Bit(inst.abs, i);
   uint32_t* const x = buffer[0];
+  if (sdwa) SelectSdwaSource(inst.sdwa, i, lanes, x);
   if (IsSingleHalf(kind)) {
     // A 16-bit inline constant has its value in the low half only, whatever op_sel says.
     const bool has_halves =
@@ -203,9 +261,23 @@ void StageModified(const Inst& inst, int i, SrcKind kind, const WaveState& wave,
     for (int lane = 0; lane < lanes; ++lane) {
       x[lane] = (((x[lane] >> low) & 0xffffu) | (x[lane] >> high) << 16) ^ flip;
     }
+  } else if (kind == SrcKind::kPkF32) {
+    // The dword for the low result, then that for the high one.
+    const bool low = Bit(PackedSelectLow(inst), i), high = Bit(PackedSelectHigh(inst), i);
+    const uint32_t flip[2] = {neg ? 0x80000000u : 0u, Bit(inst.neg_hi, i) ? 0x80000000u : 0u};
+    for (int lane = 0; lane < lanes; ++lane) {
+      const uint32_t pair[2] = {buffer[0][lane], buffer[1][lane]};
+      buffer[0][lane] = pair[low ? 1 : 0] ^ flip[0];
+      buffer[1][lane] = pair[high ? 1 : 0] ^ flip[1];
+    }
+  } else if (kind == SrcKind::kByte) {
+    // RDNA4: "Byte select bits are reversed".
+    const int select = inst.op_sel & 3;
+    const int byte = IsCdna(inst.isa) ? select : (select >> 1) | (select & 1) << 1;
+    for (int lane = 0; lane < lanes; ++lane) x[lane] >>= 8 * byte;
   } else if (kind == SrcKind::kMix) {
     if (Bit(inst.op_sel_hi, i)) {
-      const LaneMath<true> math(FpMode::FromModeRegister(wave.mode));
+      const LaneMath<true> math(ModeOf(wave));
       const int shift = Bit(inst.op_sel, i) ? 16 : 0;
       for (int lane = 0; lane < lanes; ++lane) {
         x[lane] = BitsOf(math.F32FromF16(Half{static_cast<uint16_t>(x[lane] >> shift)}));
@@ -242,7 +314,7 @@ void ApplyOutputModifiers(DstKind kind, uint8_t omod, bool clamp, const FpMode& 
   // "If output denormals are enabled, then output modifiers are ignored ... ignored if the IEEE mode bit is
   // set."
   const bool keeps = single ? !mode.flush_out32 : !mode.flush_out16_64;
-  if (keeps || mode.ieee || kind == DstKind::kPkF16) omod = 0;
+  if (keeps || mode.ieee || kind == DstKind::kPkF16 || kind == DstKind::kPkF32) omod = 0;
   if (omod == 0 && !clamp) return;
   constexpr float kFactor[4] = {1.0f, 2.0f, 4.0f, 0.5f};
   constexpr uint16_t kFactor16[4] = {0x3c00, 0x4000, 0x4400, 0x3800};
@@ -263,6 +335,10 @@ void ApplyOutputModifiers(DstKind kind, uint8_t omod, bool clamp, const FpMode& 
       case DstKind::kHiF16:
         x[lane] = half(x[lane]);
         break;
+      case DstKind::kPkF32:
+        x[lane] = BitsOf(Modified(math, FloatOf(x[lane]), omod, kFactor[omod & 3], clamp, 0.0f, 1.0f));
+        high[lane] = BitsOf(Modified(math, FloatOf(high[lane]), omod, kFactor[omod & 3], clamp, 0.0f, 1.0f));
+        break;
       case DstKind::kPkF16:
         x[lane] = half(x[lane] & 0xffffu) | half(x[lane] >> 16) << 16;
         break;
@@ -279,9 +355,10 @@ void ApplyOutputModifiers(DstKind kind, uint8_t omod, bool clamp, const FpMode& 
   }
 }
 
-void WriteBack(const Operand& operand, DstKind kind, bool high_half, uint64_t exec, const KernelSet& kernels,
-               const LaneBuffers& buffers, WaveState& wave) {
+void WriteBack(const Operand& operand, DstKind kind, uint8_t op_sel, bool clears_other_half, uint64_t exec,
+               const KernelSet& kernels, const LaneBuffers& buffers, WaveState& wave) {
   const int lanes = wave.wave_size;
+  alignas(64) uint32_t merged[kMaxLanes];
   switch (kind) {
     case DstKind::kNone:
       return;
@@ -290,20 +367,29 @@ void WriteBack(const Operand& operand, DstKind kind, bool high_half, uint64_t ex
     case DstKind::kBF16:
     case DstKind::kLoF16:
     case DstKind::kHiF16: {
-      // 16-bit results keep the other half of the register.
-      const bool high = kind == DstKind::kHiF16 || (high_half && kind != DstKind::kLoF16);
-      uint32_t* const out = wave.Vgpr(operand.reg);
-      alignas(64) uint32_t merged[kMaxLanes];
+      // 16-bit results keep the other half of the register, but for the older ones of CDNA.
+      const bool high = kind == DstKind::kHiF16 || ((op_sel & 8) != 0 && kind != DstKind::kLoF16);
+      uint32_t* const out = wave.Vgpr(StorageIndex(operand));
+      const uint32_t keep_above = clears_other_half ? 0 : 0xffff0000u;
       for (int lane = 0; lane < lanes; ++lane) {
         const uint32_t v = buffers.dst[0][lane] & 0xffffu;
-        merged[lane] = high ? (out[lane] & 0xffffu) | v << 16 : (out[lane] & 0xffff0000u) | v;
+        merged[lane] = high ? (out[lane] & 0xffffu) | v << 16 : (out[lane] & keep_above) | v;
+      }
+      kernels.store_masked(out, merged, exec, lanes);
+      return;
+    }
+    case DstKind::kByte: {
+      const int shift = 8 * ((op_sel >> 2) & 3);
+      uint32_t* const out = wave.Vgpr(StorageIndex(operand));
+      for (int lane = 0; lane < lanes; ++lane) {
+        merged[lane] = (out[lane] & ~(0xffu << shift)) | (buffers.dst[0][lane] & 0xffu) << shift;
       }
       kernels.store_masked(out, merged, exec, lanes);
       return;
     }
     default:
       for (int w = 0; w < DstWords(kind); ++w) {
-        kernels.store_masked(wave.Vgpr(operand.reg + w), buffers.dst[w], exec, lanes);
+        kernels.store_masked(wave.Vgpr(StorageIndex(operand, w)), buffers.dst[w], exec, lanes);
       }
   }
 }

@@ -24,8 +24,24 @@ struct LaneBuffers {
   alignas(64) uint32_t mask[kMaxLanes];
 };
 
+// The floating-point mode of `wave` on its generation.
+inline FpMode ModeOf(const WaveState& wave) {
+  return FpMode::FromModeRegister(wave.mode, wave.isa != Isa::kRdna4);
+}
+
+inline bool IsVectorRegister(const Operand& operand) {
+  return operand.kind == Operand::Kind::kVgpr || operand.kind == Operand::Kind::kAgpr;
+}
+// Register `word` of a tuple in the wave's storage: AGPRs lie above the VGPRs.
+inline int StorageIndex(const Operand& operand, int word = 0) {
+  return operand.reg + word + (operand.kind == Operand::Kind::kAgpr ? kAgprBase : 0);
+}
+
 // The value of a scalar operand (SGPR or pair, constant, SCC, aperture...), `dwords` 1 or 2. Not for VGPRs.
 uint64_t ScalarOperand(const Operand& operand, int dwords, const WaveState& wave);
+
+// The LDS word, half or byte that M0 addresses: the value of src_lds_direct and of the direct loads.
+uint32_t LdsDirectValue(const WaveState& wave);
 
 // The wave mask an operand of type M64 holds.
 uint64_t MaskOperand(const Operand& operand, const WaveState& wave);
@@ -50,12 +66,13 @@ bool SourceIsModified(const Inst& inst, int i, SrcKind kind);
 void ApplyOutputModifiers(DstKind kind, uint8_t omod, bool clamp, const FpMode& mode, int lanes,
                           LaneBuffers* buffers);
 
-// Writes the staged result to `operand` where `exec` has bits. `high_half`: op_sel bit of the destination.
-void WriteBack(const Operand& operand, DstKind kind, bool high_half, uint64_t exec, const KernelSet& kernels,
-               const LaneBuffers& buffers, WaveState& wave);
+// Writes the staged result to `operand` where `exec` has bits. `op_sel`: its bits 2 and 3 say which byte or
+// half. `clears_other_half`: a 16-bit result in the low half leaves zeros above it.
+void WriteBack(const Operand& operand, DstKind kind, uint8_t op_sel, bool clears_other_half, uint64_t exec,
+               const KernelSet& kernels, const LaneBuffers& buffers, WaveState& wave);
 
 // The lane that each lane reads from under `dpp` (-1: none), for lane arrays of `lanes`. False where the
-// control is not one of RDNA3's.
-bool DppSourceLanes(const DppInfo& dpp, int lanes, int8_t* source);
+// control is not one of the generation's.
+bool DppSourceLanes(const DppInfo& dpp, Isa isa, int lanes, int8_t* source);
 
 }  // namespace understudy::emu::amd

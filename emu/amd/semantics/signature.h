@@ -21,6 +21,8 @@ enum class SrcKind : uint8_t {
   kPkU16,  // both halves of a dword, op_sel/op_sel_hi applied
   kPkF16,  // the same with neg/neg_hi
   kPkBF16,
+  kPkF32,   // two dwords, op_sel/op_sel_hi and neg/neg_hi applied
+  kByte,    // the byte that op_sel (RDNA4) or SDWA (CDNA) selects
   kMix,     // fma_mix source as the f32 it stands for
   kWords4,  // four dwords
   kMask,    // lane mask as 0 or 1 a lane
@@ -37,6 +39,8 @@ enum class DstKind : uint8_t {
   kF64,
   kPkU16,
   kPkF16,
+  kPkF32,
+  kByte,   // one byte by op_sel[3:2], the others are kept
   kLoF16,  // low half, the high half is kept
   kHiF16,
   kWords4,
@@ -50,19 +54,20 @@ struct Signature {
   bool saturates = false;    // CLAMP means integer saturation
   bool reads_signs = false;  // NEG bits mean signedness
   bool reads_lane_id = false;
+  bool reads_selects = false;  // op_sel bits are asked for one by one, not applied to sources
 };
 
 constexpr int SrcWords(SrcKind kind) {
-  return kind == SrcKind::kNone                           ? 0
-         : kind == SrcKind::kU64 || kind == SrcKind::kF64 ? 2
-         : kind == SrcKind::kWords4                       ? 4
-                                                          : 1;
+  return kind == SrcKind::kNone                                                      ? 0
+         : kind == SrcKind::kU64 || kind == SrcKind::kF64 || kind == SrcKind::kPkF32 ? 2
+         : kind == SrcKind::kWords4                                                  ? 4
+                                                                                     : 1;
 }
 constexpr int DstWords(DstKind kind) {
-  return kind == DstKind::kNone                           ? 0
-         : kind == DstKind::kU64 || kind == DstKind::kF64 ? 2
-         : kind == DstKind::kWords4                       ? 4
-                                                          : 1;
+  return kind == DstKind::kNone                                                      ? 0
+         : kind == DstKind::kU64 || kind == DstKind::kF64 || kind == DstKind::kPkF32 ? 2
+         : kind == DstKind::kWords4                                                  ? 4
+                                                                                     : 1;
 }
 
 // The builder of types.
@@ -94,10 +99,14 @@ class SignatureReader {
   US_SRC(SrcF64, F64, kF64)
   US_SRC(SrcMixF32, F32, kMix)
   US_SRC(SrcMask, Bool, kMask)
+  US_SRC(SrcByte, U32, kByte)
 #undef US_SRC
   constexpr U16 SrcPkU16(int i, int) { return signature.src[i] = SrcKind::kPkU16, U16{}; }
   constexpr F16 SrcPkF16(int i, int) { return signature.src[i] = SrcKind::kPkF16, F16{}; }
   constexpr BF16 SrcPkBF16(int i, int) { return signature.src[i] = SrcKind::kPkBF16, BF16{}; }
+  constexpr F32 SrcPkF32(int i, int) { return signature.src[i] = SrcKind::kPkF32, F32{}; }
+  constexpr Bool SelectsHigh(int) { return signature.reads_selects = true, Bool{}; }
+  constexpr U32 TruthTable() { return {}; }
   constexpr U32 SrcWord(int i, int) { return signature.src[i] = SrcKind::kWords4, U32{}; }
   constexpr Bool SrcIsSigned(int) { return signature.reads_signs = true, Bool{}; }
   constexpr U32 LaneId() { return signature.reads_lane_id = true, U32{}; }
@@ -114,6 +123,8 @@ class SignatureReader {
   constexpr void DstF64(F64) { signature.dst = DstKind::kF64; }
   constexpr void DstPkU16(U16, U16) { signature.dst = DstKind::kPkU16; }
   constexpr void DstPkF16(F16, F16) { signature.dst = DstKind::kPkF16; }
+  constexpr void DstPkF32(F32, F32) { signature.dst = DstKind::kPkF32; }
+  constexpr void DstByte(U32) { signature.dst = DstKind::kByte; }
   constexpr void DstLoF16(F16) { signature.dst = DstKind::kLoF16; }
   constexpr void DstHiF16(F16) { signature.dst = DstKind::kHiF16; }
   constexpr void DstWord(int, U32) { signature.dst = DstKind::kWords4; }
@@ -271,6 +282,12 @@ class SignatureReader {
   US_FLOAT_N(FFmaZero)
   US_FLOAT_N(FMin)
   US_FLOAT_N(FMax)
+  US_FLOAT_N(FMinNum)
+  US_FLOAT_N(FMaxNum)
+  US_FLOAT_N(FMinimum)
+  US_FLOAT_N(FMaximum)
+  US_FLOAT_N(FMad)
+  US_FLOAT_N(FMadZero)
   US_FLOAT_N(FTrunc)
   US_FLOAT_N(FCeil)
   US_FLOAT_N(FFloor)
@@ -326,6 +343,19 @@ class SignatureReader {
   US_CONVERT(F32FromBF16, F32, BF16)
   US_CONVERT(BF16FromF32, BF16, F32)
 #undef US_CONVERT
+  template <class Format>
+  constexpr F32 F32FromSmall(U32) {
+    return {};
+  }
+  template <class Format>
+  constexpr U32 SmallFromF32(F32) {
+    return signature.uses_float = true, U32{};
+  }
+  template <class Format>
+  constexpr U32 SmallFromF32Random(F32, U32) {
+    return signature.uses_float = true, U32{};
+  }
+  constexpr F16 F16FromF32Nearest(F32) { return signature.uses_float = true, F16{}; }
   constexpr F16 FFmaTo16(F32, F32, F32) { return signature.uses_float = true, F16{}; }
   constexpr U16 SatS16(U32) { return {}; }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// semantics.inc as a table indexed by opcode: signature, state, note, compiled loops. Used by operand
-// staging, dispatch and the coverage report. Built once; read-only afterwards.
+// semantics.inc as a table indexed by generation and opcode: signature, state, note, compiled loops. Used by
+// operand staging, dispatch and the coverage report. Built once; read-only afterwards.
 
 #include <string>
 #include <vector>
@@ -22,9 +22,12 @@ struct VectorEntry {
   Signature signature;       // per-lane semantics only
   LaneKernel kernel;         // per-lane semantics only
   ExecFn wave_op = nullptr;  // whole-wave semantics only
+  // CDNA: a 16-bit result clears the other half of its register, a V_CMPX writes its mask to EXEC and to its
+  // operand.
+  bool clears_other_half = false, writes_exec = false;
 };
 
-const VectorEntry& VectorEntryOf(Opcode op);
+const VectorEntry& VectorEntryOf(Isa isa, Opcode op);
 // The helpers compiled for this host.
 const KernelSet& HostKernels();
 

@@ -32,7 +32,7 @@ float Source(const Inst& inst, int i, int lane, bool is_half, const WaveState& w
 }
 
 ExecResult Interpolate(const Inst& inst, WaveState& wave, const Form& form) {
-  FpMode mode = FpMode::FromModeRegister(wave.mode);
+  FpMode mode = ModeOf(wave);
   if (form.toward_zero) mode.round32 = mode.round16_64 = Round::kToZero;
   const LaneMath<false> math(mode);
   LaneBuffers buffers;
@@ -47,7 +47,7 @@ ExecResult Interpolate(const Inst& inst, WaveState& wave, const Form& form) {
   }
   const DstKind kind = form.half_result ? DstKind::kF16 : DstKind::kF32;
   ApplyOutputModifiers(kind, 0, inst.clamp, mode, wave.wave_size, &buffers);
-  WriteBack(inst.dst[0], kind, (inst.op_sel & 8) != 0, wave.exec(), HostKernels(), buffers, wave);
+  WriteBack(inst.dst[0], kind, inst.op_sel, false, wave.exec(), HostKernels(), buffers, wave);
   return ExecResult::kNext;
 }
 

@@ -18,7 +18,7 @@ void WriteSgpr(const Operand& operand, uint32_t value, WaveState& wave) {
 
 // Lane `lane` of a 32-bit source, or its scalar value.
 uint32_t LaneValue(const Operand& operand, int lane, const WaveState& wave) {
-  if (operand.kind == Operand::Kind::kVgpr) return wave.Vgpr(operand.reg)[lane];
+  if (IsVectorRegister(operand)) return wave.Vgpr(StorageIndex(operand))[lane];
   return static_cast<uint32_t>(ScalarOperand(operand, 1, wave));
 }
 
@@ -83,7 +83,7 @@ ExecResult ReadLane(const Inst& inst, WaveState& wave) {
 
 ExecResult WriteLane(const Inst& inst, WaveState& wave) {
   const int lane = static_cast<int>(ScalarOperand(inst.src[1], 1, wave)) & (wave.wave_size - 1);
-  wave.Vgpr(inst.dst[0].reg)[lane] = static_cast<uint32_t>(ScalarOperand(inst.src[0], 1, wave));
+  wave.Vgpr(StorageIndex(inst.dst[0]))[lane] = static_cast<uint32_t>(ScalarOperand(inst.src[0], 1, wave));
   return ExecResult::kNext;
 }
 
@@ -100,7 +100,7 @@ ExecResult PermLane64(const Inst& inst, WaveState& wave) {
 }
 
 ExecResult Swap32(const Inst& inst, WaveState& wave) {
-  SwapRegisters(wave.Vgpr(inst.dst[0].reg), wave.Vgpr(inst.src[0].reg), wave);
+  SwapRegisters(wave.Vgpr(StorageIndex(inst.dst[0])), wave.Vgpr(StorageIndex(inst.src[0])), wave);
   return ExecResult::kNext;
 }
 
@@ -145,36 +145,81 @@ ExecResult MovRelSD2(const Inst& inst, WaveState& wave) {
                       RelativeDst(inst.dst[0].reg + ((m0 >> 16) & 0x3ffu), wave), wave);
 }
 
+namespace {
+
+// What an instruction wants of its operands.
+struct Form {
+  bool to_scalar = false;     // the destination is a scalar register
+  bool vector_source = true;  // source 0 is a vector register
+  int sources = 1;            // how many must be there
+};
+Form FormOf(const Inst& inst) {
+  switch (inst.op) {
+    case Opcode::V_READLANE_B32:
+      return {true, false, 2};
+    case Opcode::V_READFIRSTLANE_B32:
+    case Opcode::V_S_EXP_F32:
+    case Opcode::V_S_EXP_F16:
+    case Opcode::V_S_LOG_F32:
+    case Opcode::V_S_LOG_F16:
+    case Opcode::V_S_RCP_F32:
+    case Opcode::V_S_RCP_F16:
+    case Opcode::V_S_RSQ_F32:
+    case Opcode::V_S_RSQ_F16:
+    case Opcode::V_S_SQRT_F32:
+    case Opcode::V_S_SQRT_F16:
+      return {true, false, 1};
+    case Opcode::V_WRITELANE_B32:
+    case Opcode::V_PERMLANE16_VAR_B32:
+    case Opcode::V_PERMLANEX16_VAR_B32:
+    case Opcode::V_CVT_PKACCUM_U8_F32:
+      return {false, false, 2};
+    case Opcode::V_PERMLANE16_B32:
+    case Opcode::V_PERMLANEX16_B32:
+      return {false, false, 3};
+    case Opcode::V_MOVRELD_B32:
+    case Opcode::V_PERMLANE64_B32:
+      return {false, false, 1};
+    default:
+      return {false, inst.enc != Encoding::VOP3, 1};
+  }
+}
+
+}  // namespace
+
 std::string WaveOpProblem(const Inst& inst) {
+  if (inst.enc == Encoding::LDSDIR || inst.enc == Encoding::VDSDIR) {
+    return inst.dst[0].kind == Operand::Kind::kVgpr ? "" : "the destination is not a vector register";
+  }
+  if (inst.sdwa.present) return "SDWA on a whole-wave instruction";
   if (inst.dpp.kind != DppInfo::Kind::kNone) return "DPP on a whole-wave instruction";
   if (inst.n_dst == 0 || inst.n_src == 0) return "an operand is missing";
   for (int i = 0; i < inst.n_dst && i < 2; ++i) {
-    if (inst.dst[i].kind == Operand::Kind::kVgpr && inst.dst[i].reg + inst.dst[i].dwords > 256) {
+    if (IsVectorRegister(inst.dst[i]) && inst.dst[i].reg + inst.dst[i].dwords > 256) {
       return "the destination reaches beyond v255";
     }
   }
   for (int i = 0; i < inst.n_src && i < 6; ++i) {
-    if (inst.src[i].kind == Operand::Kind::kVgpr && inst.src[i].reg + inst.src[i].dwords > 256) {
+    if (IsVectorRegister(inst.src[i]) && inst.src[i].reg + inst.src[i].dwords > 256) {
       return "source " + std::to_string(i) + " reaches beyond v255";
     }
   }
-  const bool to_scalar = inst.op == Opcode::V_READLANE_B32 || inst.op == Opcode::V_READFIRSTLANE_B32;
-  const auto wanted = to_scalar ? Operand::Kind::kSgpr : Operand::Kind::kVgpr;
-  if (inst.dst[0].kind != wanted)
-    return to_scalar ? "the destination is not a scalar register"
-                     : "the destination is not a vector register";
-  const bool any_source = to_scalar || inst.op == Opcode::V_WRITELANE_B32 ||
-                          inst.op == Opcode::V_MOVRELD_B32 || inst.op == Opcode::V_PERMLANE16_B32 ||
-                          inst.op == Opcode::V_PERMLANEX16_B32 || inst.op == Opcode::V_PERMLANE64_B32;
+  const Form form = FormOf(inst);
+  if (form.to_scalar && inst.dst[0].kind != Operand::Kind::kSgpr)
+    return "the destination is not a scalar register";
+  if (!form.to_scalar && !IsVectorRegister(inst.dst[0])) return "the destination is not a vector register";
   if (inst.enc == Encoding::VINTERP && (inst.n_src < 3 || inst.src[1].kind != Operand::Kind::kVgpr ||
                                         inst.src[2].kind != Operand::Kind::kVgpr)) {
     return "interpolation needs vector registers as sources";
   }
   const bool matrix = inst.enc == Encoding::VOP3P;
-  if (matrix && (inst.n_src < 3 || inst.src[1].kind != Operand::Kind::kVgpr))
+  if (matrix && (inst.n_src < 3 || !IsVectorRegister(inst.src[1])))
     return "source 1 is not a vector register";
-  if (!any_source && inst.src[0].kind != Operand::Kind::kVgpr) return "source 0 is not a vector register";
-  return "";
+  if (form.vector_source && !IsVectorRegister(inst.src[0])) return "source 0 is not a vector register";
+  for (int i = 0; i < form.sources; ++i) {
+    if (inst.src[i].kind == Operand::Kind::kNone) return "source " + std::to_string(i) + " is missing";
+  }
+  return ConvertScaledProblem(inst);
 }
 
 }  // namespace understudy::emu::amd

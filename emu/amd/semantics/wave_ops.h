@@ -24,6 +24,27 @@ ExecResult MovRelD(const Inst& inst, WaveState& wave);
 ExecResult MovRelS(const Inst& inst, WaveState& wave);
 ExecResult MovRelSD(const Inst& inst, WaveState& wave);
 ExecResult MovRelSD2(const Inst& inst, WaveState& wave);
+// cross_lane.cc
+ExecResult PermLane16Var(const Inst& inst, WaveState& wave);
+ExecResult PermLaneX16Var(const Inst& inst, WaveState& wave);
+ExecResult PermLane16Swap(const Inst& inst, WaveState& wave);
+ExecResult PermLane32Swap(const Inst& inst, WaveState& wave);
+ExecResult LdsDirectLoad(const Inst& inst, WaveState& wave);
+ExecResult CvtPkAccumU8(const Inst& inst, WaveState& wave);
+// scalar_trans.cc
+ExecResult ScalarTransExpF32(const Inst& inst, WaveState& wave);
+ExecResult ScalarTransExpF16(const Inst& inst, WaveState& wave);
+ExecResult ScalarTransLogF32(const Inst& inst, WaveState& wave);
+ExecResult ScalarTransLogF16(const Inst& inst, WaveState& wave);
+ExecResult ScalarTransRcpF32(const Inst& inst, WaveState& wave);
+ExecResult ScalarTransRcpF16(const Inst& inst, WaveState& wave);
+ExecResult ScalarTransRsqF32(const Inst& inst, WaveState& wave);
+ExecResult ScalarTransRsqF16(const Inst& inst, WaveState& wave);
+ExecResult ScalarTransSqrtF32(const Inst& inst, WaveState& wave);
+ExecResult ScalarTransSqrtF16(const Inst& inst, WaveState& wave);
+// convert_scaled.cc
+ExecResult ConvertScaled(const Inst& inst, WaveState& wave);
+std::string ConvertScaledProblem(const Inst& inst);  // "" for other instructions too
 // wmma.cc
 ExecResult WmmaF32F16(const Inst& inst, WaveState& wave);
 ExecResult WmmaF32Bf16(const Inst& inst, WaveState& wave);

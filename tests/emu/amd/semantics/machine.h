@@ -26,6 +26,11 @@ inline Operand S(int reg, int dwords = 1) {
   o.kind = Operand::Kind::kSgpr;
   return o;
 }
+inline Operand A(int reg, int dwords = 1) {
+  Operand o = V(reg, dwords);
+  o.kind = Operand::Kind::kAgpr;
+  return o;
+}
 inline Operand Literal(uint64_t bits) {
   Operand o;
   o.kind = Operand::Kind::kLiteral;
@@ -40,11 +45,13 @@ inline Operand InlineInt(int64_t value) {
 
 class Machine {
  public:
-  explicit Machine(int wave_size = 32) : storage_(256 * 64 + 16) {
+  explicit Machine(int wave_size = 32, Isa isa = Isa::kRdna3) : storage_(512 * 64 + 16) {
     wave = WaveState();
+    wave.isa = isa;
     wave.wave_size = wave_size;
     wave.lane_mask = wave_size == 64 ? ~uint64_t{0} : 0xffffffffu;
     wave.num_vgprs = 256;
+    wave.num_agprs = IsCdna(isa) ? 256 : 0;
     const uintptr_t raw = reinterpret_cast<uintptr_t>(storage_.data());
     wave.vgpr = reinterpret_cast<uint32_t*>((raw + 63) & ~uintptr_t{63});
     wave.mode = 0xf0;  // nearest even, denormals kept
@@ -65,9 +72,9 @@ class Machine {
   }
   uint64_t Reg64(int reg, int lane) { return Reg(reg, lane) | uint64_t{Reg(reg + 1, lane)} << 32; }
 
-  // Decodes and executes RDNA3 machine code; empty on success.
+  // Decodes and executes machine code of the wave's generation; empty on success.
   std::string Run(std::vector<uint8_t> bytes) {
-    const absl::StatusOr<Inst> inst = Decode(Isa::kRdna3, bytes.data(), bytes.size());
+    const absl::StatusOr<Inst> inst = Decode(wave.isa, bytes.data(), bytes.size());
     if (!inst.ok()) return inst.status().ToString();
     return Execute(*inst);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of semantics.inc, compiled three ways, gives the same bits on random lanes: baseline with host
-// arithmetic, AVX2 with host arithmetic, and the directed-rounding text (integer rounding, round-to-odd sums)
-// set to nearest even.
+// Every row of semantics.inc, compiled four ways, gives the same bits on random lanes: baseline, AVX2 and
+// AVX-512 with host arithmetic, and the directed-rounding text (integer rounding, round-to-odd sums) set to
+// nearest even.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -17,16 +17,23 @@ namespace {
 using testing::Draws;
 
 struct Row {
-  Opcode op;
+  const char* name;
+  SemanticRow row;
   Signature signature;
 };
 std::vector<Row> Rows() {
   return {
-#define SEMANTIC(chapter, opcode, function, state, note) {Opcode::opcode, SignatureOf<semantic::opcode>()},
+#define SEMANTIC(chapter, opcode, function, state, note) \
+  {#opcode, SemanticRow::opcode, SignatureOf<semantic::opcode>()},
+#define SEMANTIC_FOR(chapter, generations, opcode, function, state, note) \
+  {#opcode, SemanticRow::opcode##_##generations, SignatureOf<semantic::opcode##_##generations>()},
+#define SAME(opcode, other)
 #define WAVE_OP(opcode, function, state, note)
 #define REFUSED(opcode, reason)
 #include "emu/amd/semantics/semantics.inc"
 #undef SEMANTIC
+#undef SEMANTIC_FOR
+#undef SAME
 #undef WAVE_OP
 #undef REFUSED
   };
@@ -48,6 +55,8 @@ LaneArrays Point(Lanes* lanes, const FpMode& mode, int wave_size, bool saturate,
   a.mode = mode;
   a.saturate = saturate;
   a.signs = signs;
+  a.selects = static_cast<uint8_t>(signs >> 2);
+  a.truth_table = static_cast<uint8_t>(signs * 37);
   a.lanes = wave_size;
   return a;
 }
@@ -72,8 +81,8 @@ std::string FirstDifference(const Row& row, const Lanes& a, const Lanes& b, int 
     for (int w = 0; w < DstWords(row.signature.dst); ++w) {
       if (a.dst[w][lane] != b.dst[w][lane]) {
         std::ostringstream text;
-        text << OpcodeName(row.op) << " lane " << lane << " word " << w << std::hex << ": " << a.dst[w][lane]
-             << " and " << b.dst[w][lane] << " for";
+        text << row.name << " lane " << lane << " word " << w << std::hex << ": " << a.dst[w][lane] << " and "
+             << b.dst[w][lane] << " for";
         for (int i = 0; i < 4; ++i) {
           for (int k = SrcWords(row.signature.src[i]) - 1; k >= 0; --k) text << " " << a.src[i][k][lane];
           text << ",";
@@ -82,33 +91,42 @@ std::string FirstDifference(const Row& row, const Lanes& a, const Lanes& b, int 
       }
     }
     if (row.signature.writes_mask && a.mask[lane] != b.mask[lane]) {
-      return std::string(OpcodeName(row.op)) + " mask of lane " + std::to_string(lane);
+      return std::string(row.name) + " mask of lane " + std::to_string(lane);
     }
   }
   return "";
 }
 
-TEST(Readings, BaselineAvx2AndDirectedTextAgreeBitForBit) {
-  auto baseline = std::make_unique<KernelSet>(), wide = std::make_unique<KernelSet>();
-  kernels_baseline::RegisterVop1(baseline.get());
-  kernels_baseline::RegisterVop2(baseline.get());
-  kernels_baseline::RegisterVop3(baseline.get());
-  kernels_baseline::RegisterVopc(baseline.get());
-  kernels_baseline::RegisterVop3p(baseline.get());
-  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has_avx2) {
-    kernels_avx2::RegisterVop1(wide.get());
-    kernels_avx2::RegisterVop2(wide.get());
-    kernels_avx2::RegisterVop3(wide.get());
-    kernels_avx2::RegisterVopc(wide.get());
-    kernels_avx2::RegisterVop3p(wide.get());
+#define US_REGISTER_ALL(arch, set)      \
+  do {                                  \
+    kernels_##arch::RegisterVop1(set);  \
+    kernels_##arch::RegisterVop2(set);  \
+    kernels_##arch::RegisterVop3(set);  \
+    kernels_##arch::RegisterVopc(set);  \
+    kernels_##arch::RegisterVop3p(set); \
+  } while (false)
+
+TEST(Readings, BaselineAvx2Avx512AndDirectedTextAgreeBitForBit) {
+  auto baseline = std::make_unique<KernelSet>(), avx2 = std::make_unique<KernelSet>(),
+       avx512 = std::make_unique<KernelSet>();
+  US_REGISTER_ALL(baseline, baseline.get());
+  std::vector<std::pair<const char*, const KernelSet*>> wide;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    US_REGISTER_ALL(avx2, avx2.get());
+    wide.emplace_back("AVX2", avx2.get());
+  }
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    US_REGISTER_ALL(avx512, avx512.get());
+    wide.emplace_back("AVX-512", avx512.get());
   }
   auto input = std::make_unique<Lanes>(), other = std::make_unique<Lanes>();
   int rows = 0;
   for (const Row& row : Rows()) {
     ++rows;
+    const int index = static_cast<int>(row.row);
     for (int round = 0; round < 24; ++round) {
-      Draws draws(static_cast<uint64_t>(row.op) * 1000 + static_cast<uint64_t>(round));
+      Draws draws(static_cast<uint64_t>(index) * 1000 + static_cast<uint64_t>(round));
       FpMode mode;
       mode.flush_in32 = draws.Below(2) != 0;
       mode.flush_out32 = draws.Below(2) != 0;
@@ -116,24 +134,26 @@ TEST(Readings, BaselineAvx2AndDirectedTextAgreeBitForBit) {
       mode.flush_out16_64 = draws.Below(3) == 0;
       mode.ieee = draws.Below(2) != 0;
       const bool saturate = row.signature.saturates && draws.Below(2) != 0;
-      const uint8_t signs = static_cast<uint8_t>(draws.Below(4));
+      const uint8_t signs = static_cast<uint8_t>(draws.Below(16));
       const int wave_size = draws.Below(2) != 0 ? 64 : 32;
       DrawSources(row.signature, &draws, input.get());
-      const LaneKernel& kernel = baseline->kernels[static_cast<int>(row.op)];
-      ASSERT_NE(kernel.host_like, nullptr) << OpcodeName(row.op);
-      ASSERT_NE(kernel.directed, nullptr) << OpcodeName(row.op);
+      const LaneKernel& kernel = baseline->kernels[index];
+      ASSERT_NE(kernel.host_like, nullptr) << row.name;
+      ASSERT_NE(kernel.directed, nullptr) << row.name;
       kernel.host_like(Point(input.get(), mode, wave_size, saturate, signs));
       *other = *input;
       kernel.directed(Point(other.get(), mode, wave_size, saturate, signs));
       ASSERT_EQ(FirstDifference(row, *input, *other, wave_size), "")
           << "host and directed text, round " << round;
-      if (!has_avx2) continue;
-      *other = *input;
-      wide->kernels[static_cast<int>(row.op)].host_like(Point(other.get(), mode, wave_size, saturate, signs));
-      ASSERT_EQ(FirstDifference(row, *input, *other, wave_size), "") << "baseline and AVX2, round " << round;
+      for (const auto& [arch, kernels] : wide) {
+        *other = *input;
+        kernels->kernels[index].host_like(Point(other.get(), mode, wave_size, saturate, signs));
+        ASSERT_EQ(FirstDifference(row, *input, *other, wave_size), "")
+            << "baseline and " << arch << ", round " << round;
+      }
     }
   }
-  EXPECT_GT(rows, 460);
+  EXPECT_GT(rows, 420);
 }
 
 }  // namespace
