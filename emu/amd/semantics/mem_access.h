@@ -82,14 +82,6 @@ inline ExecResult RaiseNoScratch(WaveState& wave, uint32_t offset, uint64_t size
   return ExecResult::kFault;
 }
 
-// Where this wave's private memory starts. On gfx90a a program sets it: FLAT_SCRATCH is the scalar pair
-// s[102:103] there (LLVM AMDGPUUsage, "Flat scratch"); later it is hidden state that the dispatch fills in.
-inline uint64_t ScratchBase(const WaveState& wave) {
-  constexpr int kFlatScratchLo = 102;
-  if (wave.isa != Isa::kCdna2) return wave.scratch_base;
-  return wave.sgpr[kFlatScratchLo] | uint64_t{wave.sgpr[kFlatScratchLo + 1]} << 32;
-}
-
 // Private memory is interleaved by dwords: dword d of lane l lies at base + (d * wave_size + l) * 4.
 template <int kBytes, Access kAccess, class Fn>
 ExecResult AccessPrivate(WaveState& wave, uint64_t mask, const uint32_t* offset, Fn&& fn) {
@@ -99,7 +91,7 @@ ExecResult AccessPrivate(WaveState& wave, uint64_t mask, const uint32_t* offset,
   }
   const uint32_t lane_bytes = wave.scratch_bytes_per_lane;
   const uint64_t window = uint64_t{lane_bytes} * wave.wave_size;
-  const uint64_t scratch = ScratchBase(wave);
+  const uint64_t scratch = wave.FlatScratchBase();
   uint8_t* base = window == 0 ? nullptr : wave.mem->Translate(scratch, window, kAccess);
   const int row = wave.wave_size * 4;
   for (; mask != 0; mask &= mask - 1) {
