@@ -69,6 +69,7 @@ SdstUse SopkUse(Opcode op) {
     case Opcode::S_CALL_B64:
       return {false, true};
     case Opcode::S_ADDK_I32:
+    case Opcode::S_ADDK_CO_I32:
     case Opcode::S_MULK_I32:
     case Opcode::S_CMOVK_I32:
       return {true, true};

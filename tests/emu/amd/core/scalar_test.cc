@@ -7,6 +7,7 @@
 #include <functional>
 #include <random>
 
+#include "tests/emu/amd/core/dialect.h"
 #include "tests/emu/amd/core/kernel_runner.h"
 
 namespace understudy::emu::amd {
@@ -15,7 +16,7 @@ namespace {
 struct State {
   uint64_t a, b, d;  // sources; the destination before
   bool scc;
-  uint32_t exec;
+  uint64_t exec;  // of 32 lanes on RDNA
 };
 
 using Oracle = std::function<void(State&)>;  // changes d, scc and exec
@@ -153,14 +154,24 @@ const Case kCases[] = {
     {"s_not_b64 s[12:13], s[8:9]", [](State& s) { Logic64(s, ~s.a); }},
     {"s_and_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec &= Lo(s.a); s.scc = s.exec; }},
     {"s_or_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec |= Lo(s.a); s.scc = s.exec; }},
-    {"s_xnor_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec = ~(s.exec ^ Lo(s.a)); s.scc = s.exec; }},
-    {"s_nand_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec = ~(s.exec & Lo(s.a)); s.scc = s.exec; }},
+    {"s_xnor_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec = Lo(~(s.exec ^ Lo(s.a))); s.scc = s.exec; }},
+    {"s_nand_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec = Lo(~(s.exec & Lo(s.a))); s.scc = s.exec; }},
     {"s_and_not0_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec &= ~Lo(s.a); s.scc = s.exec; }},
-    {"s_or_not0_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec |= ~Lo(s.a); s.scc = s.exec; }},
-    {"s_and_not1_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec = Lo(s.a) & ~s.exec; s.scc = s.exec; }},
-    {"s_or_not1_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec = Lo(s.a) | ~s.exec; s.scc = s.exec; }},
+    {"s_or_not0_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec = Lo(s.exec | ~Lo(s.a)); s.scc = s.exec; }},
+    {"s_and_not1_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec = Lo(Lo(s.a) & ~s.exec); s.scc = s.exec; }},
+    {"s_or_not1_saveexec_b32 s12, s8", [](State& s) { Put32(s, s.exec); s.exec = Lo(Lo(s.a) | ~s.exec); s.scc = s.exec; }},
     {"s_and_not0_wrexec_b32 s12, s8", [](State& s) { s.exec &= ~Lo(s.a); Put32(s, s.exec); s.scc = s.exec; }},
-    {"s_and_not1_wrexec_b32 s12, s8", [](State& s) { s.exec = Lo(s.a) & ~s.exec; Put32(s, s.exec); s.scc = s.exec; }},
+    {"s_and_not1_wrexec_b32 s12, s8", [](State& s) { s.exec = Lo(Lo(s.a) & ~s.exec); Put32(s, s.exec); s.scc = s.exec; }},
+    {"s_and_saveexec_b64 s[12:13], s[8:9]", [](State& s) { s.d = s.exec; s.exec &= s.a; s.scc = s.exec; }},
+    {"s_or_saveexec_b64 s[12:13], s[8:9]", [](State& s) { s.d = s.exec; s.exec |= s.a; s.scc = s.exec; }},
+    {"s_xnor_saveexec_b64 s[12:13], s[8:9]", [](State& s) { s.d = s.exec; s.exec = ~(s.exec ^ s.a); s.scc = s.exec; }},
+    {"s_nand_saveexec_b64 s[12:13], s[8:9]", [](State& s) { s.d = s.exec; s.exec = ~(s.exec & s.a); s.scc = s.exec; }},
+    {"s_and_not0_saveexec_b64 s[12:13], s[8:9]", [](State& s) { s.d = s.exec; s.exec &= ~s.a; s.scc = s.exec; }},
+    {"s_or_not0_saveexec_b64 s[12:13], s[8:9]", [](State& s) { s.d = s.exec; s.exec |= ~s.a; s.scc = s.exec; }},
+    {"s_and_not1_saveexec_b64 s[12:13], s[8:9]", [](State& s) { s.d = s.exec; s.exec = s.a & ~s.exec; s.scc = s.exec; }},
+    {"s_or_not1_saveexec_b64 s[12:13], s[8:9]", [](State& s) { s.d = s.exec; s.exec = s.a | ~s.exec; s.scc = s.exec; }},
+    {"s_and_not0_wrexec_b64 s[12:13], s[8:9]", [](State& s) { s.exec &= ~s.a; s.d = s.exec; s.scc = s.exec; }},
+    {"s_and_not1_wrexec_b64 s[12:13], s[8:9]", [](State& s) { s.exec = s.a & ~s.exec; s.d = s.exec; s.scc = s.exec; }},
     {"s_cmp_lt_i32 s8, s10", [](State& s) { s.scc = Signed(s.a) < Signed(s.b); }},
     {"s_cmp_lt_u32 s8, s10", [](State& s) { s.scc = Lo(s.a) < Lo(s.b); }},
     {"s_cmp_le_u32 s8, s10", [](State& s) { s.scc = Lo(s.a) <= Lo(s.b); }},
@@ -190,6 +201,14 @@ const Case kCases[] = {
     {"s_mov_b32 s12, src_scc", [](State& s) { Put32(s, s.scc); }},
     {"s_mov_b64 s[12:13], src_shared_base", [](State& s) { s.d = uint64_t{1} << 48; }},
     {"s_mov_b64 s[12:13], src_private_limit", [](State& s) { s.d = uint64_t{2} << 48 | 0xffffffff; }},
+    {"s_bcnt0_i32_b64 s12, s[8:9]\ns_ff0_i32_b32 s12, s8", [](State& s) { s.scc = CountOnes(s.a, 64) != 64; Put32(s, CountZeros(Lo(~s.a), 32, false)); }},
+    {"s_ff0_i32_b64 s12, s[8:9]", [](State& s) { Put32(s, CountZeros(~s.a, 64, false)); }},
+    {"s_add_nc_u64 s[12:13], s[8:9], s[10:11]", [](State& s) { s.d = s.a + s.b; }},
+    {"s_sub_nc_u64 s[12:13], s[8:9], s[10:11]", [](State& s) { s.d = s.a - s.b; }},
+    {"s_mul_u64 s[12:13], s[8:9], s[10:11]", [](State& s) { s.d = s.a * s.b; }},
+    {"s_set_gpr_idx_on s8, 0x9\ns_set_gpr_idx_off\ns_mov_b32 s12, m0", [](State& s) { Put32(s, (s.a & 0xff) | 0x9000); }},
+    {"s_mov_b32 m0, -1\ns_set_gpr_idx_idx s8\ns_set_gpr_idx_mode 0x6\ns_mov_b32 s12, m0", [](State& s) { Put32(s, (s.a & 0xff) | 0xffff6f00); }},
+    {"s_set_gpr_idx_on s8, 0x1\ns_getreg_b32 s12, hwreg(HW_REG_MODE, 27, 1)\ns_set_gpr_idx_off", [](State& s) { Put32(s, 1); }},
     {"s_mov_b32 m0, 2\ns_movrels_b32 s12, s8", [](State& s) { Put32(s, s.b); }},
     {"s_mov_b32 m0, 4\ns_movreld_b32 s8, s10", [](State& s) { Put32(s, s.b); }},
     {"s_mov_b32 m0, 0x40002\ns_movrelsd_2_b32 s8, s8", [](State& s) { Put32(s, s.b); }},
@@ -224,64 +243,89 @@ std::vector<State> Inputs() {
   for (const uint64_t a : kEdges) {
     for (const uint64_t b : kEdges) {
       const uint64_t r = random();
-      inputs.push_back({a, b, r, (r & 1) != 0, static_cast<uint32_t>(r >> 20)});
+      inputs.push_back({a, b, r, (r & 1) != 0, Lo(r >> 20)});
     }
   }
   for (int i = 0; i < 200; ++i) {
-    inputs.push_back({random(), random(), random(), (random() & 1) != 0, static_cast<uint32_t>(random())});
+    inputs.push_back({random(), random(), random(), (random() & 1) != 0, Lo(random())});
   }
   return inputs;
 }
 
-TEST(Scalar, AgreesWithTheManual) {
-  constexpr int kIn = 8, kOut = 4;  // words a record
-  const std::vector<State> inputs = Inputs();
+// Which generations have an instruction, by what its text contains.
+bool Exists(Isa isa, const std::string& text) {
+  const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+  if (has("_nc_u64") || has("s_mul_u64")) return isa == Isa::kRdna4;
+  if (has("s_cmpk")) return isa != Isa::kRdna4;
+  if (has("s_ff0") || has("gpr_idx")) return IsCdna(isa);
+  if (!IsCdna(isa)) return true;
+  return !(has("null") || has("exec_b32") || has("movrelsd_2") || has("s102"));
+}
+
+class ScalarOfGeneration : public testing::TestWithParam<Isa> {};
+
+TEST_P(ScalarOfGeneration, AgreesWithTheManual) {
+  const Isa isa = GetParam();
+  if (!Decodes(isa)) GTEST_SKIP() << "no decoder for " << IsaTarget(isa);
+  constexpr int kIn = 8, kOut = 8;  // words a record
+  std::vector<State> inputs = Inputs();
   for (const Case& c : kCases) {
-    KernelRunner runner;
+    if (!Exists(isa, c.text)) continue;
+    const bool wave64 = IsCdna(isa) || std::string(c.text).find("exec_b64") != std::string::npos;
+    KernelRunner runner(wave64 ? 64 : 32, isa);
     const int in = runner.AddBuffer(kIn * inputs.size(), Perm::kRead),
               out = runner.AddBuffer(kOut * inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const State& s = inputs[i];
+      State& s = inputs[i];
+      s.exec = Lo(s.exec);
       const uint32_t words[kIn] = {Lo(s.a), Lo(s.a >> 32), Lo(s.b), Lo(s.b >> 32),
-                                   Lo(s.d), Lo(s.d >> 32), s.scc,   s.exec};
+                                   Lo(s.d), Lo(s.d >> 32), s.scc,   Lo(s.exec)};
       std::copy(words, words + kIn, &runner.Buffer(in)[kIn * i]);
     }
-    runner.regs.rsrc2 |= 1u << 7;  // workgroup id in s4
+    runner.regs.rsrc2 |= 7u << 7;
     runner.regs.num_thread[0] = 1;
     runner.regs.dim[0] = static_cast<uint32_t>(inputs.size());
-    runner.Program(std::string(R"(
-      s_lshl_b32 s5, s4, 5
-      s_load_b256 s[8:15], s[0:1], s5
+    runner.Program(Respell(isa, 32, 4, std::string(R"(
+      s_lshl_b32 s20, $wgx, 5
+      s_add_u32 s6, s0, s20
+      s_addc_u32 s7, s1, 0
+      s_load_b256 s[8:15], s[6:7], 0x0
       s_waitcnt lgkmcnt(0)
       s_mov_b32 exec_lo, s15
+      s_mov_b32 exec_hi, 0
       s_cmp_lg_u32 s14, 0
     )") + c.text + R"(
       s_cselect_b32 s14, 1, 0
       s_mov_b32 s15, exec_lo
+      s_mov_b32 s16, exec_hi
       s_mov_b32 exec_lo, 1
-      s_lshl_b32 s5, s4, 4
-      v_mov_b32 v1, s5
+      s_mov_b32 exec_hi, 0
+      v_mov_b32 v1, s20
       v_mov_b32 v2, s12
       v_mov_b32 v3, s13
       v_mov_b32 v4, s14
       v_mov_b32 v5, s15
+      v_mov_b32 v6, s16
       global_store_b128 v1, v[2:5], s[2:3]
-      s_endpgm)");
+      global_store_b32 v1, v6, s[2:3] offset:16
+      s_endpgm)"));
     runner.Run();
     if (HasFatalFailure() || HasNonfatalFailure()) FAIL() << c.text;
     for (size_t i = 0; i < inputs.size(); ++i) {
       State want = inputs[i];
       c.oracle(want);
       const uint32_t* got = &runner.Buffer(out)[kOut * i];
-      const uint64_t d = got[0] | uint64_t{got[1]} << 32;
-      ASSERT_TRUE(d == want.d && got[2] == want.scc && got[3] == want.exec)
+      const uint64_t d = got[0] | uint64_t{got[1]} << 32, exec = got[3] | uint64_t{got[4]} << 32;
+      ASSERT_TRUE(d == want.d && got[2] == want.scc && exec == want.exec)
           << std::hex << c.text << "\n a " << inputs[i].a << " b " << inputs[i].b << " d " << inputs[i].d
           << " scc " << inputs[i].scc << " exec " << inputs[i].exec << "\n want d " << want.d << " scc "
-          << want.scc << " exec " << want.exec << "\n got  d " << d << " scc " << got[2] << " exec "
-          << got[3];
+          << want.scc << " exec " << want.exec << "\n got  d " << d << " scc " << got[2] << " exec " << exec;
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Generations, ScalarOfGeneration, testing::ValuesIn(kAllIsas),
+                         [](const auto& info) { return std::string(IsaTarget(info.param)); });
 
 // Each branch form is taken or not as its condition says; each path adds its own bit.
 TEST(Scalar, BranchesAndCalls) {
