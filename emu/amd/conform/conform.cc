@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "emu/amd/core/dispatch.h"
+#include "emu/amd/core/kernel_descriptor.h"
 #include "emu/amd/decode/inst.h"
 #include "emu/amd/disasm/disasm.h"
 #include "emu/memory/address_space.h"
@@ -23,7 +24,7 @@ namespace {
 constexpr int kVgprs = 16, kSgprs = 16;
 constexpr uint64_t kProgramVa = 0x100000, kKernargVa = 0x200000, kOutVa = 0x300000, kScratchVa = 0x10000000;
 constexpr uint32_t kScratchBytesPerLane = 64 << 10;
-constexpr int kWaveSize = 32;
+constexpr uint32_t kLdsBytes = 64 << 10;
 constexpr uint64_t kInstructionBudget = 1 << 20;
 
 // A rounding that the recording leaves open where an instruction computes a transcendental function.
@@ -39,11 +40,11 @@ bool IsTranscendental(const char* name) {
   return false;
 }
 
-std::vector<std::string> Disassemble(const std::vector<uint8_t>& code, Tolerance* tolerance) {
+std::vector<std::string> Disassemble(Isa isa, const std::vector<uint8_t>& code, Tolerance* tolerance) {
   std::vector<std::string> lines;
   for (size_t at = 0; at < code.size();) {
     Inst inst;
-    if (!DecodeInto(Isa::kRdna3, code.data() + at, code.size() - at, &inst).ok()) {
+    if (!DecodeInto(isa, code.data() + at, code.size() - at, &inst).ok()) {
       lines.push_back(absl::StrFormat("+0x%x: does not decode", at));
       break;
     }
@@ -100,10 +101,20 @@ std::string Place(const Vector& vector, size_t word) {
 }
 
 const char* Exception([[maybe_unused]] const Vector& vector) {
+#define CONFORM_TARGET(line_number, name, target, why)
 #define CONFORM_EXCEPTION(line_number, name, why) \
   if (vector.line == line_number && vector.id == name) return why;
 #include "emu/amd/conform/exceptions.inc"
   return nullptr;
+}
+
+// The processor that a vector is for: its own, unless it was recorded for one that lacks the instruction.
+const char* Target(const Vector& vector) {
+#define CONFORM_EXCEPTION(line_number, name, why)
+#define CONFORM_TARGET(line_number, name, target, why) \
+  if (vector.line == line_number && vector.id == name) return target;
+#include "emu/amd/conform/exceptions.inc"
+  return vector.gfx.c_str();
 }
 
 absl::StatusOr<uint32_t> ParseWord(const nlohmann::json& value) {
@@ -211,45 +222,55 @@ absl::StatusOr<std::vector<Vector>> LoadVectors(const std::string& path) {
 
 Outcome Run(const Vector& vector) {
   Outcome outcome;
-  if (vector.gfx != "gfx1100") {
+  Isa isa = Isa::kRdna3;
+  if (!IsaOfTarget(Target(vector), &isa)) {
     outcome.verdict = Outcome::Verdict::kRefused;
-    outcome.reason = absl::StrFormat("no core for %s", vector.gfx);
+    outcome.reason = absl::StrFormat("no generation has the processor %s", vector.gfx);
     return outcome;
   }
+  const int wave_size = IsCdna(isa) ? 64 : 32;
   // The last instruction may be prefetched past: pad as loaders do.
   std::vector<uint8_t> program = vector.program;
   program.resize(AlignUp(program.size(), 256));
   std::vector<uint8_t> out(vector.out_bytes);
   uint64_t kernarg = kOutVa;
-  const uint32_t waves = (vector.lanes + kWaveSize - 1) / kWaveSize;
-  constexpr uint32_t kScratchWaveBytes = kScratchBytesPerLane * kWaveSize;
+  const uint32_t waves = (vector.lanes + wave_size - 1) / wave_size;
+  const uint32_t scratch_wave_bytes = ScratchWaveBytes(isa, kScratchBytesPerLane, wave_size);
   std::unique_ptr<uint8_t, decltype(&std::free)> scratch(
-      static_cast<uint8_t*>(std::calloc(waves, kScratchWaveBytes)), &std::free);
+      static_cast<uint8_t*>(std::calloc(waves, scratch_wave_bytes)), &std::free);
 
   AddressSpace memory;
   US_CHECK_OK(memory.Map(kProgramVa, program.size(), program.data(), Perm::kReadExec, "program"));
   US_CHECK_OK(
       memory.Map(kKernargVa, sizeof(kernarg), reinterpret_cast<uint8_t*>(&kernarg), Perm::kRead, "kernarg"));
   US_CHECK_OK(memory.Map(kOutVa, out.size(), out.data(), Perm::kReadWrite, "out"));
-  US_CHECK_OK(memory.Map(kScratchVa, uint64_t{waves} * kScratchWaveBytes, scratch.get(), Perm::kReadWrite,
+  US_CHECK_OK(memory.Map(kScratchVa, uint64_t{waves} * scratch_wave_bytes, scratch.get(), Perm::kReadWrite,
                          "scratch"));
 
   DispatchRegs regs;
   regs.pgm_addr = kProgramVa;
-  // 256 VGPRs; f32 denormals flushed, f16 and f64 denormals kept; DX10_CLAMP and IEEE_MODE, the assembler's
-  // defaults.
-  regs.rsrc1 = 31 | 0xc0u << 12 | 1u << 21 | 1u << 23;
+  // All VGPRs and SGPRs; f32 denormals flushed, f16 and f64 denormals kept; DX10_CLAMP and IEEE_MODE where
+  // they exist, the assembler's defaults.
+  regs.rsrc1 = 0xc0u << 12;
+  if (isa != Isa::kRdna4) regs.rsrc1 |= 1u << 21 | 1u << 23;
+  if (IsCdna(isa)) {
+    regs.rsrc1 |= 63 | 13u << 6;
+    regs.rsrc3 = 63;  // 256 VGPRs, 256 AGPRs
+  } else {
+    regs.rsrc1 |= 31;
+  }
   // Scratch, two user SGPRs, workgroup ids x y z, 64 KiB of LDS.
-  regs.rsrc2 = 1 | 2u << 1 | 7u << 7 | 128u << 15;
+  regs.rsrc2 = 1 | 2u << 1 | 7u << 7 | (kLdsBytes + LdsGranule(isa) - 1) / LdsGranule(isa) << 15;
   regs.user_data[0] = static_cast<uint32_t>(kKernargVa);
   regs.user_data[1] = static_cast<uint32_t>(kKernargVa >> 32);
   regs.num_thread[0] = static_cast<uint32_t>(vector.lanes);
-  regs.initiator = kCsW32En;
+  regs.initiator = wave_size == 32 ? kCsW32En : 0;
   regs.scratch_base = kScratchVa;
-  regs.tmpring_size = waves | (kScratchWaveBytes / 256) << 12;
+  regs.tmpring_size = TmpringSize(isa, waves, scratch_wave_bytes);
   Dispatch::Options options;
   options.instruction_budget = kInstructionBudget;
-  Dispatch dispatch(Isa::kRdna3, regs, &memory, options);
+  options.exact_lds_bytes = kLdsBytes;
+  Dispatch dispatch(isa, regs, &memory, options);
   dispatch.Step(kInstructionBudget + 1);
 
   Tolerance tolerance;
@@ -263,14 +284,14 @@ Outcome Run(const Vector& vector) {
       outcome.verdict = Outcome::Verdict::kException;
       outcome.reason = why;
     }
-    outcome.disassembly = Disassemble(tested, nullptr);
+    outcome.disassembly = Disassemble(isa, tested, nullptr);
     return outcome;
   }
   std::vector<uint32_t> got(vector.expected.size());
   std::memcpy(got.data(), out.data(), 4 * got.size());
   if (got == vector.expected) return outcome;
 
-  outcome.disassembly = Disassemble(tested, &tolerance);
+  outcome.disassembly = Disassemble(isa, tested, &tolerance);
   outcome.verdict = Outcome::Verdict::kWithinBound;
   for (size_t i = 0; i < got.size(); ++i) {
     if (got[i] == vector.expected[i]) continue;
