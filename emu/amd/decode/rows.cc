@@ -253,7 +253,10 @@ void FillModifiers(Row* row) {
       break;
   }
   // op_sel bits 0 and 1 carry FI and BC of the lane permutes.
-  if (row->op == Opcode::V_PERMLANE16_B32 || row->op == Opcode::V_PERMLANEX16_B32) row->op_sel |= 3;
+  if (row->op == Opcode::V_PERMLANE16_B32 || row->op == Opcode::V_PERMLANEX16_B32 ||
+      row->op == Opcode::V_PERMLANE16_VAR_B32 || row->op == Opcode::V_PERMLANEX16_VAR_B32) {
+    row->op_sel |= 3;
+  }
   if (!NoOutputModifier(row->op)) {
     row->clamp = any_float || IntegerClamp(row->op);
     row->omod = IsFloat(row->dst[0].type);

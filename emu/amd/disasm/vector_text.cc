@@ -45,7 +45,8 @@ void OutputModifiers(const Inst& inst, Writer* w) {
 }
 
 bool IsPermlane(const Inst& i) {
-  return i.op == Opcode::V_PERMLANE16_B32 || i.op == Opcode::V_PERMLANEX16_B32;
+  return i.op == Opcode::V_PERMLANE16_B32 || i.op == Opcode::V_PERMLANEX16_B32 ||
+         i.op == Opcode::V_PERMLANE16_VAR_B32 || i.op == Opcode::V_PERMLANEX16_VAR_B32;
 }
 
 bool IsFmaMix(Opcode op) {
