@@ -23,9 +23,6 @@ struct KernelSet {
   void (*expand_mask)(uint64_t mask, uint32_t* out, int lanes);
   // The inverse; lanes hold 0 or 1.
   uint64_t (*pack_mask)(const uint32_t* lanes_in, int lanes);
-  // sum[row][column] = fma(a[row][k], b[k][column], sum[row][column]) for k ascending, in f32 with denormals
-  // kept.
-  void (*matrix_fma)(const float (*a)[16], const float (*b)[16], float (*sum)[16]);
 };
 
 // One registration function a chapter and instruction set (kernels_*.cc), filling only its own rows.

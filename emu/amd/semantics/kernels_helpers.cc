@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "emu/amd/semantics/kernels.h"
-#include "emu/amd/semantics/lane_math.h"
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -62,25 +61,12 @@ uint64_t PackMask(const uint32_t* in, int lanes) {
   return mask;
 }
 
-void MatrixFma(const float (*a)[16], const float (*b)[16], float (*sum)[16]) {
-  const LaneMath<true> math{FpMode()};
-  for (int row = 0; row < 16; ++row) {
-    for (int k = 0; k < 16; ++k) {
-#pragma GCC ivdep
-      for (int column = 0; column < 16; ++column) {
-        sum[row][column] = math.FFma(a[row][k], b[k][column], sum[row][column]);
-      }
-    }
-  }
-}
-
 }  // namespace
 
 void RegisterHelpers(KernelSet* set) {
   set->store_masked = StoreMasked;
   set->expand_mask = ExpandMask;
   set->pack_mask = PackMask;
-  set->matrix_fma = MatrixFma;
 }
 
 }  // namespace US_JOIN(kernels_,US_SEMANTICS_ARCH)

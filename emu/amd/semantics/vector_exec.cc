@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "emu/amd/semantics/matrix_exec.h"
+#include "emu/amd/semantics/matrix_table.h"
 #include "emu/amd/semantics/operands.h"
 #include "emu/amd/semantics/sdwa.h"
 #include "emu/amd/semantics/vector_table.h"
@@ -237,6 +239,7 @@ ExecResult ExecIndexed(const Inst& inst, WaveState& wave) {
 }  // namespace
 
 ExecFn FindVectorExec(const Inst& inst) {
+  if (IsMatrixOpcode(inst.op)) return FindMatrixExec(inst);
   if (!Problem(inst).empty()) return nullptr;
   const VectorEntry& entry = VectorEntryOf(inst.isa, inst.op);
   if (entry.wave_op != nullptr) return entry.wave_op;
@@ -246,6 +249,8 @@ ExecFn FindVectorExec(const Inst& inst) {
   return modified ? ExecModified : ExecPlain;
 }
 
-std::string VectorRefusal(const Inst& inst) { return Problem(inst); }
+std::string VectorRefusal(const Inst& inst) {
+  return IsMatrixOpcode(inst.op) ? MatrixRefusal(inst) : Problem(inst);
+}
 
 }  // namespace understudy::emu::amd

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "emu/amd/decode/rows.h"
+#include "emu/amd/semantics/matrix_table.h"
 #include "emu/amd/semantics/semantics.h"
 #include "emu/amd/semantics/wave_ops.h"
 
@@ -191,7 +192,13 @@ CoverageReport VectorCoverage(Isa isa) {
     bool& done = seen[static_cast<size_t>(row.op)];
     if (done || !IsVectorAlu(row.enc)) continue;
     done = true;
-    const VectorEntry& e = VectorEntryOf(isa, row.op);
+    VectorEntry e = VectorEntryOf(isa, row.op);
+    if (IsMatrixOpcode(row.op)) {
+      const MatrixStateRow matrix = MatrixState(isa, row.op);
+      e.known = true;
+      e.state = matrix.state;
+      e.note = matrix.note;
+    }
     report.rows.push_back({row.op, e.state, e.known ? e.note : "not implemented"});
     if (!e.known) {
       ++report.missing;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // VOP3P: packed halves, mixed-precision FMA and dot products. RDNA3 ISA, "VOP3P Instructions". The matrix
-// instructions work on whole waves and are in wmma.cc.
+// instructions work on whole waves and are in matrix_*.cc.
 
 #include <cstdint>
 

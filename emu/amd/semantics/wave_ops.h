@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Vector instructions that work on a whole wave: lane exchange with scalars and between lanes, swaps,
-// registers indexed by M0, matrix multiplication and interpolation. Executors in the form of the
+// registers indexed by M0, and interpolation. Executors in the form of the
 // decoded-program cache.
 
 #include <string>
@@ -45,13 +45,6 @@ ExecResult ScalarTransSqrtF16(const Inst& inst, WaveState& wave);
 // convert_scaled.cc
 ExecResult ConvertScaled(const Inst& inst, WaveState& wave);
 std::string ConvertScaledProblem(const Inst& inst);  // "" for other instructions too
-// wmma.cc
-ExecResult WmmaF32F16(const Inst& inst, WaveState& wave);
-ExecResult WmmaF32Bf16(const Inst& inst, WaveState& wave);
-ExecResult WmmaF16F16(const Inst& inst, WaveState& wave);
-ExecResult WmmaBf16Bf16(const Inst& inst, WaveState& wave);
-ExecResult WmmaI32Iu8(const Inst& inst, WaveState& wave);
-ExecResult WmmaI32Iu4(const Inst& inst, WaveState& wave);
 // vinterp.cc
 ExecResult InterpP10F32(const Inst& inst, WaveState& wave);
 ExecResult InterpP2F32(const Inst& inst, WaveState& wave);
