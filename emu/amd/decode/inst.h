@@ -90,12 +90,15 @@ struct SdwaInfo {
 //   written,
 //                   src[0]=sdst when read (s_cmpk_*, s_addk, s_mulk, s_cmovk, s_setreg, s_waitcnt_*cnt).
 //   SMEM            dst[0]=sdata, src[0]=sbase (2 or 4 dwords), src[1]=soffset or kNone; offset (signed 21
-//   bits; RDNA4 24). Prefetches: no dst, simm = the length code, src[0]=kNone where PC-relative. VOP1/2/3/3P/C   dst[0]=vdst (VOPC: VCC, EXEC or the e64 SGPR mask), dst[1]=carry-out mask (VOP3SD,
+//   bits; RDNA4 24). Prefetches: no dst, simm = the length code, src[0]=kNone where PC-relative. CDNA's stores and
+//   atomics: src[2]=sdata, dst[0]=sdata of atomics with glc; with a register, offen says that the offset is encoded too.
+//   VOP1/2/3/3P/C   dst[0]=vdst (VOPC: VCC, EXEC or the e64 SGPR mask), dst[1]=carry-out mask (VOP3SD,
 //   *_co_ci_u32 e32),
 //                   src[0..2]; implicit ones follow the named ones: FMAC/DOT2ACC/PK_FMAC e32+e64 src[2]=vdst;
 //                   V_CNDMASK e32 and carry-in e32 src[2]=VCC; V_DIV_FMAS src[3]=VCC; V_SWAP dst[1]=src0,
 //                   src[1]=vdst. V_FMAMK: src = {src0, literal, vsrc1}; V_FMAAK: src = {src0, vsrc1,
-//                   literal}: both are fma(src0,src1,src2).
+//                   literal}: both are fma(src0,src1,src2). CDNA: V_CMPX writes dst[0]=the mask (VCC, or the
+//                   SGPR pair of e64 and SDWA) and dst[1]=EXEC (implicit); V_ADD_CO e32 has dst[1]=VCC.
 //   VOPD            X half: dst[0], src[0..2]; Y half: op_y, dst[1], src[3..5]; both halves read all their
 //   sources
 //                   before either writes. VopdHalf() gives a half as a VOP2-shaped Inst.

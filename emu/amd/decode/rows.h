@@ -40,6 +40,7 @@ enum class Implicit : uint8_t {
   kTiedSrc2,    // src[2] = vdst
   kVccSrc2,     // src[2] = VCC
   kVccCarry,    // dst[1] = src[2] = VCC
+  kVccOut,      // dst[1] = VCC
   kVccSrc3,     // src[3] = VCC
   kTiedSrc3,    // src[3] = vdst
   kSwap,        // dst[1] = src0, src[1] = vdst

@@ -82,6 +82,10 @@ void AddImplicit(const Row& row, Inst* inst) {
       inst->n_dst = 2;
       inst->n_src = 3;
       return;
+    case Implicit::kVccOut:
+      inst->dst[1] = MaskRegister(kRegVccLo);
+      inst->n_dst = 2;
+      return;
     case Implicit::kVccSrc3:
       inst->src[3] = MaskRegister(kRegVccLo);
       inst->n_src = 4;

@@ -5,7 +5,7 @@
 Usage: gen_tables.py [DATA_DIR [OUT_DIR]]
   DATA_DIR holds <gen>_opcodes.tsv and <gen>_encodings.tsv for RDNA3, RDNA4 and CDNA4 and cdna_*.tsv for CDNA2 and CDNA3
   (default: data/ beside this file),
-  OUT_DIR receives opcodes.inc, data_types.inc, encodings.inc, cdna_spellings.inc and <gen>.inc (default: beside this file).
+  OUT_DIR receives opcodes.inc, data_types.inc, encodings.inc, cdna_*.inc and <gen>.inc (default: beside this file).
 
 The facts are AMD's machine-readable ISA specification, reduced to one row an opcode and one row a layout.
 What this script adds to them, and why, is in the sets below; everything else is mechanical.
@@ -18,7 +18,8 @@ GENS = ["rdna3", "rdna4", "cdna2", "cdna3", "cdna4"]
 
 # CDNA2 and CDNA3 have no specification of their own: their operands are CDNA4's (data/cdna4_opcodes.tsv) and, for opcodes
 # that CDNA4 lacks or numbers otherwise, those of data/cdna_more_opcodes.tsv (from the CDNA2 and CDNA3 ISA manuals); which
-# opcodes each generation has, with DPP and SDWA layouts, is in data/cdna_generations.tsv, which probe_cdna.py makes.
+# opcodes each generation has, with DPP and SDWA layouts, is in data/cdna_generations.tsv, and which bits they use in
+# data/cdna_bits.tsv; probe_cdna.py makes both.
 CDNA_TARGETS = {"cdna2": "gfx90a", "cdna3": "gfx942", "cdna4": "gfx950"}
 # In the specification but unknown to MC: kept.
 NOT_IN_MC = {("SOPP", 31), ("VOP3PX2", 45), ("VOP3PX2", 46)}
@@ -158,12 +159,12 @@ def cdna_rows(data_dir, gen):
             key = ("VOP3SD", int(r[1]))
         name, operands = facts[key]
         base = split_name(name, key[0])[0]
-        if base in CDNA_RENAMED:
-            name = base = CDNA_RENAMED[base]
+        base = name = CDNA_RENAMED.get(base, base)
+        name += "".join("_" + e.upper() for e in extra if e in ("e32", "e64"))
         if base.lower() != mnemonic:
             spellings[base] = mnemonic
         rows.append([key[0], str(key[1]), name, operands])
-        layouts[key] = {{"dpp": "DPP16", "sdwa": "SDWA"}[e] for e in extra}
+        layouts[key] = {{"dpp": "DPP16", "sdwa": "SDWA"}[e] for e in extra if e in ("dpp", "sdwa")}
         if key[0] in ("SOP1", "SOP2", "SOPC", "VOP1", "VOP2", "VOPC"):
             layouts[key].add("LIT")
     if gen == "cdna4":
@@ -194,6 +195,8 @@ def main(argv):
         for row in sorted(rows, key=lambda r: (r[0], int(r[1]))):
             encoding, number, name = row[0], int(row[1]), row[2]
             base, suffix = split_name(name, encoding)
+            if gen in CDNA_TARGETS:
+                suffix = (re.findall(r"_(E32|E64)$", name) or ["NONE"])[0]  # MC's, whatever the lists above say
             ops = operands_of(row[3] if len(row) > 3 else "", base, encoding)
             # The halves of a VOPD pair are the instructions they are named after.
             base = base.replace("V_DUAL_", "V_") if encoding == "VOPD" else base
@@ -224,6 +227,12 @@ def main(argv):
     write(os.path.join(out_dir, "cdna_spellings.inc"),
           ["// AMD_SPELLING(generation, mnemonic, text): what assemblers write where that is not the mnemonic."] +
           ['AMD_SPELLING(k%s, %s, "%s")' % (gen.capitalize(), base, text) for gen, base, text in spellings])
+    write(os.path.join(out_dir, "cdna_bits.inc"),
+          ["// AMD_CDNA_BITS(layout, opcode number, generations, used, ignored, required): probe_cdna.py says what each is.",
+           "// generations: bit 0 CDNA2, bit 1 CDNA3, bit 2 CDNA4."] +
+          ["AMD_CDNA_BITS(%s, %s, %d, 0x%s, 0x%s, 0x%s)" % (
+              r[0], r[1], sum(1 << list(CDNA_TARGETS.values()).index(t) for t in r[2].split(",")), r[3], r[4], r[5])
+           for r in read_rows(os.path.join(data_dir, "cdna_bits.tsv"))])
     types.discard("NONE")
     write(os.path.join(out_dir, "data_types.inc"),
           ["// AMD_DATA_TYPE(name): how an instruction reads an operand's bits."] +
