@@ -19,7 +19,8 @@ ExecFn FindScalarExec(const Inst& inst);   // SOP1 SOP2 SOPC SOPK SOPP
 ExecFn FindScalarMemoryExec(const Inst& inst);  // SMEM
 ExecFn FindDsExec(const Inst& inst);       // DS
 ExecFn FindFlatExec(const Inst& inst);     // FLAT GLOBAL SCRATCH
-ExecFn FindBufferExec(const Inst& inst);   // MUBUF
+ExecFn FindBufferExec(const Inst& inst);   // MUBUF MTBUF VBUFFER
+ExecFn FindImageExec(const Inst& inst);    // MIMG VIMAGE
 // FindVectorExec (VOP*, VINTERP) is in vector_exec.h.
 
 // Why an instruction of these families is refused, without its name; "" when no particular reason is recorded.

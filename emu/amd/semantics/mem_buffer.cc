@@ -30,6 +30,7 @@ ExecResult AccessBuffer(const Inst& inst, WaveState& wave, Fn&& fn) {
     const int lane = __builtin_ctzll(mask);
     alignas(16) uint8_t bounce[kBytes] = {};
     const uint32_t n = lanes.in_range[lane];
+    if (n != 0) LogGlobalAccess(wave, kAccess, lane, lanes.address[lane], n);
     if (n != 0 && kAccess == Access::kRead && !wave.mem->Read(lanes.address[lane], bounce, n)) {
       return RaiseMemoryFault(wave, lanes.address[lane], n, kAccess, lane);
     }

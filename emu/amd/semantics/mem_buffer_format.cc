@@ -58,6 +58,7 @@ ExecResult Load(const Inst& inst, WaveState& wave) {
     uint32_t value[4] = {};
     if ((lanes.whole >> lane & 1) != 0) {
       uint8_t element[16];
+      LogGlobalAccess(wave, Access::kRead, lane, lanes.address[lane], bytes);
       if (!wave.mem->Read(lanes.address[lane], element, bytes)) {
         return RaiseMemoryFault(wave, lanes.address[lane], bytes, Access::kRead, lane);
       }
@@ -115,6 +116,7 @@ ExecResult Store(const Inst& inst, WaveState& wave) {
     }
     uint8_t element[16] = {};
     EncodeTexel(format, value, element);
+    LogGlobalAccess(wave, Access::kWrite, lane, lanes.address[lane], written);
     if (!wave.mem->Write(lanes.address[lane], element, written)) {
       return RaiseMemoryFault(wave, lanes.address[lane], written, Access::kWrite, lane);
     }

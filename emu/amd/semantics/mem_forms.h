@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "emu/amd/core/access_log.h"
 #include "emu/amd/core/wave_state.h"
 #include "emu/amd/decode/inst.h"
 
@@ -135,6 +136,13 @@ inline void ForEachLane(uint64_t mask, Fn&& fn) {
   while (mask != 0) {
     fn(__builtin_ctzll(mask));
     mask &= mask - 1;
+  }
+}
+
+// For strict checks: one lane's access to global memory that goes past AccessGlobal.
+inline void LogGlobalAccess(WaveState& wave, Access access, int lane, uint64_t address, uint64_t bytes) {
+  if (wave.access_log != nullptr) [[unlikely]] {
+    wave.access_log->Add(MemorySpace::kGlobal, access, lane, address, static_cast<uint32_t>(bytes));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "emu/amd/core/access_log.h"
 #include "emu/amd/semantics/find_exec.h"
+#include "emu/amd/semantics/mem_forms.h"
 
 namespace understudy::emu::amd {
 namespace {
@@ -45,6 +46,7 @@ ExecResult LoadNarrow(const Inst& inst, WaveState& wave) {
   const uint64_t address =
       (ReadScalar64(inst.src[0], wave) + ScalarMemoryOffset(inst, wave)) & ~uint64_t{sizeof(T) - 1};
   T value;
+  LogGlobalAccess(wave, Access::kRead, -1, address, sizeof(T));
   if (!wave.mem->Read(address, &value, sizeof(T))) {
     return RaiseMemoryFault(wave, address, sizeof(T), Access::kRead, -1);
   }
@@ -85,6 +87,7 @@ ExecResult BufferLoadNarrow(const Inst& inst, WaveState& wave) {
   T value = 0;
   if (buffer.Contains(offset, sizeof(T))) {
     const uint64_t address = (buffer.base & ~uint64_t{sizeof(T) - 1}) + offset;
+    LogGlobalAccess(wave, Access::kRead, -1, address, sizeof(T));
     if (!wave.mem->Read(address, &value, sizeof(T))) {
       return RaiseMemoryFault(wave, address, sizeof(T), Access::kRead, -1);
     }

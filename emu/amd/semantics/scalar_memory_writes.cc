@@ -6,6 +6,7 @@
 
 #include "emu/amd/semantics/find_exec.h"
 #include "emu/amd/semantics/mem_atomic_apply.h"
+#include "emu/amd/semantics/mem_forms.h"
 #include "emu/amd/semantics/scalar_memory.h"
 
 namespace understudy::emu::amd {
@@ -17,6 +18,7 @@ int DataRegister(const Inst& inst) { return inst.src[2].is_sgpr() ? inst.src[2].
 ExecResult WriteWords(const Inst& inst, WaveState& wave, uint64_t address, int words) {
   const uint32_t* data = &wave.sgpr[DataRegister(inst)];
   const uint64_t size = 4 * static_cast<uint64_t>(words);
+  LogGlobalAccess(wave, Access::kWrite, -1, address, size);
   if (!wave.mem->Write(address, data, size)) return RaiseMemoryFault(wave, address, size, Access::kWrite, -1);
   return ExecResult::kNext;
 }
@@ -54,6 +56,7 @@ template <int kWords>
 ExecResult ScratchLoad(const Inst& inst, WaveState& wave) {
   const uint64_t address = ScratchAddress(inst, wave);
   uint32_t words[kWords];
+  LogGlobalAccess(wave, Access::kRead, -1, address, sizeof(words));
   if (!wave.mem->Read(address, words, sizeof(words))) {
     return RaiseMemoryFault(wave, address, sizeof(words), Access::kRead, -1);
   }
@@ -89,6 +92,7 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
     if (address % sizeof(T) != 0) return RaiseMisaligned(wave, address, sizeof(T), Access::kAtomic, -1);
     uint8_t* host = wave.mem->Translate(address, sizeof(T), Access::kAtomic);
     if (host == nullptr) return RaiseMemoryFault(wave, address, sizeof(T), Access::kAtomic, -1);
+    LogGlobalAccess(wave, Access::kAtomic, -1, address, sizeof(T));
     AtomicMath math = MemoryAtomicMath();
     old = ApplyAtomicShared<Op, T>(math, host, data, data2);
   }

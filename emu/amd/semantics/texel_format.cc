@@ -188,6 +188,30 @@ const TexelFormat* Gfx9BufferFormat(uint32_t data, uint32_t number) {
   return format.components == 0 ? nullptr : &format;
 }
 
+const TexelFormat* ImageFormat(uint32_t unified) {
+  struct Own {
+    uint32_t number;
+    TexelFormat format;
+  };
+  static const Own* const own = new Own[6]{
+      {67, {3, {9, 9, 9, 0}, NumberFormat::kFloat, true, "5_9_9_9_FLOAT"}},
+      {68, Parse("5_6_5_UNORM")},
+      {69, Parse("1_5_5_5_UNORM")},
+      {70, Parse("5_5_5_1_UNORM")},
+      {71, Parse("4_4_4_4_UNORM")},
+      {72, Parse("4_4_UNORM")},
+  };
+  for (int i = 0; i < 6; ++i) {
+    if (own[i].number == unified) return &own[i].format;
+  }
+  return BufferFormat(unified);
+}
+
+const TexelFormat* Gfx9ImageFormat(uint32_t data, uint32_t number) {
+  if (number == 0 && data >= 16 && data <= 19) return ImageFormat(68 + data - 16);
+  return data < 16 && number < 8 ? Gfx9BufferFormat(data, number) : nullptr;
+}
+
 void DecodeTexel(const TexelFormat& format, const uint8_t* bytes, uint32_t value[4]) {
   if (format.shared_exponent) {
     uint32_t word;

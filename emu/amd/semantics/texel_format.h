@@ -25,6 +25,10 @@ struct TexelFormat {
 const TexelFormat* BufferFormat(uint32_t unified);
 const TexelFormat* Gfx9BufferFormat(uint32_t data, uint32_t number);
 
+// The formats of images: all of those of buffers, and some of their own (RDNA4 ISA, Table 62).
+const TexelFormat* ImageFormat(uint32_t unified);
+const TexelFormat* Gfx9ImageFormat(uint32_t data, uint32_t number);
+
 // The element at `bytes` as registers see it: 32-bit floats or integers, and 0, 0, 0, 1 for absent
 // components.
 void DecodeTexel(const TexelFormat& format, const uint8_t* bytes, uint32_t value[4]);
