@@ -107,17 +107,17 @@ US_VEC IntsOf<W> Dot2Step(IntsOf<W> c, const Term<W>& x, const Term<W>& y, IntsO
   }
 }
 
-// Runs `step(k, c, bad)` for each group of products of each row and hands what is out of the ordinary to
-// p.slow.
+// Runs `step(row, col, k, c, bad)` for every `count` products of each row and hands what is out of the ordinary
+// to p.slow.
 template <int W, class Step>
-US_VEC void EachElement(const MatrixProduct& p, Step step) {
+US_VEC void EachElement(const MatrixProduct& p, int count, Step step) {
   using I = IntsOf<W>;
   for (int row = 0; row < p.rows; ++row) {
     for (int col = 0; col < p.cols; col += W) {
       uint32_t* const cd = p.cd + row * p.cols + col;
       I c = Load<I>(cd);
       I bad = IsSpecial<W>(c);
-      for (int k = 0; k < p.k; k += p.group) c = step(row, col, k, c, &bad);
+      for (int k = 0; k < p.k; k += count) c = step(row, col, k, c, &bad);
       if (Any(bad)) {
         p.slow(p, row, col, W);
       } else {
@@ -129,7 +129,7 @@ US_VEC void EachElement(const MatrixProduct& p, Step step) {
 
 template <MatrixType kD>
 void Dot2As(const MatrixProduct& p) {
-  EachElement<16>(p, [&](int row, int col, int k, IntsOf<16> c, IntsOf<16>* bad) {
+  EachElement<16>(p, 2, [&](int row, int col, int k, IntsOf<16> c, IntsOf<16>* bad) {
     return Dot2Step<16, kD>(c, TermOf<16>(p, row, col, k), TermOf<16>(p, row, col, k + 1), bad);
   });
 }
@@ -190,9 +190,7 @@ US_VEC IntsOf<W> Dot4Step(IntsOf<W> c, const Term<W> (&t)[4], IntsOf<W>* bad) {
 
 template <MatrixType kD, int kGroup>
 void Dot4As(const MatrixProduct& p) {
-  MatrixProduct steps = p;
-  steps.group = 4;
-  EachElement<16>(steps, [&](int row, int col, int k, IntsOf<16> c, IntsOf<16>* bad) {
+  EachElement<16>(p, 4, [&](int row, int col, int k, IntsOf<16> c, IntsOf<16>* bad) {
     const Term<16> terms[4] = {TermOf<16>(p, row, col, k), TermOf<16>(p, row, col, k + 1),
                                TermOf<16>(p, row, col, k + 2), TermOf<16>(p, row, col, k + 3)};
     return Dot4Step<16, kD, kGroup>(c, terms, bad);
@@ -260,7 +258,7 @@ US_VEC IntsOf<W> AddFused(IntsOf<W> sum, IntsOf<W> top, IntsOf<W> c, bool drops_
 
 template <int W>
 void FusedAs(const MatrixProduct& p) {
-  EachElement<W>(p, [&](int row, int col, int k, IntsOf<W> c, IntsOf<W>* bad) {
+  EachElement<W>(p, p.group, [&](int row, int col, int k, IntsOf<W> c, IntsOf<W>* bad) {
     IntsOf<W> top;
     const int count = p.k - k < p.group ? p.k - k : p.group;
     IntsOf<W> sum;
@@ -276,7 +274,7 @@ void Fused(const MatrixProduct& p) { p.cols == 4 ? FusedAs<4>(p) : FusedAs<16>(p
 
 void FusedHalves(const MatrixProduct& p) {
   using I = IntsOf<16>;
-  EachElement<16>(p, [&](int row, int col, int k, I c, I* bad) {
+  EachElement<16>(p, p.group, [&](int row, int col, int k, I c, I* bad) {
     const int count = (p.k - k < p.group ? p.k - k : p.group) / 2;
     I even_top, odd_top;
     const I even = TruncatedSum<16>(p, row, col, k, 2, count, &even_top);
