@@ -105,7 +105,7 @@ ExecResult Store(const Inst& inst, WaveState& wave) {
     if (!TexelAddress(image, address.Position(lane), &at)) continue;
     uint8_t element[16] = {};
     if (kPacking != Packing::kConverted) {
-      const int words = std::popcount(inst.dmask);
+      const int words = std::min(4, std::popcount(inst.dmask));
       for (int i = 0; i < words; ++i) std::memcpy(element + 4 * i, &data[i * stride + lane], 4);
     } else {
       const auto supplied = [&](int i) {
