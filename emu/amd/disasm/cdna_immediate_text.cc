@@ -123,8 +123,8 @@ std::string SwizzleText(uint32_t v) {
   uint32_t of_zeros = or_mask ^ xor_mask, of_ones = (and_mask | or_mask) ^ xor_mask;
   std::string mask;
   for (int bit = 4; bit >= 0; --bit) {
-    bool zero = of_zeros >> bit & 1, one = of_ones >> bit & 1;
-    mask += zero == one ? (zero ? '1' : '0') : (zero ? 'i' : 'p');
+    // What becomes of a zero and of a one: both 0, kept, inverted, both 1.
+    mask += "0pi1"[(of_zeros >> bit & 1) << 1 | (of_ones >> bit & 1)];
   }
   return absl::StrCat("swizzle(BITMASK_PERM,\"", mask, "\")");
 }

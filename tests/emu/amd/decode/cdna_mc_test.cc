@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder and disassembler of CDNA2, CDNA3 and CDNA4 against LLVM MC for gfx90a, gfx942 and gfx950: what
+// is an instruction, how long it is, how it is written.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "emu/amd/decode/inst.h"
+#include "emu/amd/decode/rows.h"
+#include "emu/amd/disasm/disasm.h"
+#include "tests/emu/amd/decode/cdna_exceptions.h"
+#include "tests/emu/amd/decode/cdna_words.h"
+#include "tests/emu/amd/decode/mc_oracle.h"
+
+namespace understudy::emu::amd {
+namespace {
+
+constexpr uint64_t kSeed = 90942950;
+constexpr int kDrawsPerOpcode = 200;
+constexpr int kRandomWords = 250000;
+constexpr int kMaxReports = 20;
+constexpr Isa kIsas[] = {Isa::kCdna2, Isa::kCdna3, Isa::kCdna4};
+
+// Which exceptions were met, over all tests of this binary.
+std::set<int>& Met() {
+  static auto* const met = new std::set<int>();
+  return *met;
+}
+std::set<int>& TextMet() {
+  static auto* const met = new std::set<int>();
+  return *met;
+}
+
+enum class Outcome { kBothAccept, kBothRefuse, kListed, kWrong };
+
+class Comparison {
+ public:
+  explicit Comparison(Isa isa) : isa_(isa), mc_(IsaTarget(isa), 64) {}
+
+  Outcome Run(const Words words, Inst* inst) {
+    uint8_t bytes[16];
+    std::memcpy(bytes, words, sizeof(bytes));
+    Disagreement d;
+    std::memcpy(d.words, words, sizeof(d.words));
+    d.mc = mc_.Disassemble(bytes, sizeof(bytes));
+    absl::Status status = DecodeInto(isa_, bytes, sizeof(bytes), inst);
+    if (!status.ok() && !d.mc.accepted()) return Outcome::kBothRefuse;
+    d.refusal = std::string(status.message());
+    if (status.ok()) d.ours = inst;
+    if (status.ok() && d.mc.accepted() && inst->size == d.mc.size && Mnemonic(*inst) == d.mc.mnemonic) {
+      if (Text(*inst) == d.mc.text) return Outcome::kBothAccept;
+      int row = FindCdnaTextException(d);
+      if (row < 0) return Report(d, "text");
+      TextMet().insert(row);
+      return Outcome::kBothAccept;
+    }
+    int row = FindCdnaException(d);
+    if (row < 0) return Report(d, status.ok() && d.mc.accepted() ? "length or name" : "validity");
+    Met().insert(row);
+    return Outcome::kListed;
+  }
+
+ private:
+  Outcome Report(const Disagreement& d, const char* what) {
+    if (reports_++ < kMaxReports) {
+      ADD_FAILURE() << IsaTarget(isa_)
+                    << absl::StrFormat(" %08x %08x %08x %08x: ", d.words[0], d.words[1], d.words[2],
+                                       d.words[3])
+                    << what << "\n  ours " << (d.ours ? Text(*d.ours) : d.refusal) << "\n  MC   "
+                    << d.mc.text;
+    }
+    return Outcome::kWrong;
+  }
+  Isa isa_;
+  McDisassembler mc_;
+  int reports_ = 0;
+};
+
+TEST(CdnaMc, EveryOpcodeReadsAsInMcUnderRandomOperands) {
+  for (Isa isa : kIsas) {
+    std::mt19937_64 rng(kSeed);
+    Comparison compare(isa);
+    int seen = 0;
+    for (const decode::Row& row : decode::TableOf(isa).rows()) {
+      int valid = 0;
+      for (int i = 0; i < kDrawsPerOpcode; ++i) {
+        Words words;
+        DrawCdnaWords(row, rng, words);
+        if (McFailsOn(words)) continue;
+        Inst inst;
+        if (compare.Run(words, &inst) != Outcome::kBothAccept) continue;
+        // The loads of scales before a matrix product are drawn as the pair that they are.
+        bool pair = row.op == Opcode::V_MFMA_LD_SCALE_B32 || inst.op == Opcode::V_MFMA_LD_SCALE_B32;
+        if (inst.op != row.op && !pair) {
+          ADD_FAILURE() << OpcodeName(row.op) << " came out as " << Text(inst);
+        }
+        ++valid;
+      }
+      seen += valid > 0;
+      EXPECT_TRUE(valid > 0 || row.op == Opcode::S_SET_VALU_COEXEC_MODE)
+          << "no valid draw for " << IsaTarget(isa) << " " << EncodingName(row.enc) << " " << row.number
+          << " " << OpcodeName(row.op) << ", seed " << kSeed;
+    }
+    EXPECT_GT(seen, 1450);
+  }
+}
+
+TEST(CdnaMc, RandomWordsAreAcceptedOrRefusedAlike) {
+  constexpr uint32_t kTopSixBits[] = {0x30, 0x34, 0x34, 0x36, 0x37, 0x37, 0x38, 0x3a, 0x3c, 0x2f, 0x1f, 0x31};
+  for (Isa isa : kIsas) {
+    std::mt19937_64 rng(kSeed + 1);
+    Comparison compare(isa);
+    std::map<Outcome, int> count;
+    for (int i = 0; i < kRandomWords; ++i) {
+      Words words;
+      for (uint32_t& w : words) w = static_cast<uint32_t>(rng());
+      if (i % 2) words[0] = (words[0] & 0x3ffffff) | kTopSixBits[rng() % std::size(kTopSixBits)] << 26;
+      if (i % 4 == 3) words[0] &= ~0xff00u, words[1] &= static_cast<uint32_t>(rng());
+      if (McFailsOn(words)) continue;
+      Inst inst;
+      ++count[compare.Run(words, &inst)];
+    }
+    EXPECT_EQ(count[Outcome::kWrong], 0) << IsaTarget(isa) << ", seed " << kSeed + 1;
+    EXPECT_GT(count[Outcome::kBothAccept], kRandomWords / 4);
+    EXPECT_GT(count[Outcome::kBothRefuse], kRandomWords / 8);
+  }
+}
+
+// An opcode of one generation is refused on the others where MC refuses it, by name.
+TEST(CdnaMc, OpcodesOfOtherGenerationsAreRefused) {
+  for (Isa isa : kIsas) {
+    Comparison compare(isa);
+    std::mt19937_64 rng(kSeed + 2);
+    for (Isa other : kIsas) {
+      for (const decode::Row& row : decode::TableOf(other).rows()) {
+        if (decode::TableOf(isa).Find(row.enc, row.number) != nullptr) continue;
+        for (int i = 0; i < 20; ++i) {
+          Words words;
+          DrawCdnaWords(row, rng, words);
+          if (McFailsOn(words)) continue;
+          Inst inst;
+          Outcome outcome = compare.Run(words, &inst);
+          EXPECT_TRUE(outcome == Outcome::kBothRefuse || row.enc == Encoding::VOP3PX2 ||
+                      row.op == Opcode::S_SET_VALU_COEXEC_MODE)
+              << IsaTarget(isa) << " takes " << OpcodeName(row.op);
+        }
+      }
+    }
+  }
+}
+
+// Runs last: a row of the exception list that nothing meets is stale.
+TEST(CdnaMc, ZEveryExceptionIsStillNeeded) {
+  auto rows = CdnaExceptions();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_TRUE(Met().count(static_cast<int>(i))) << "stale exception: " << rows[i].name;
+  }
+  auto text_rows = CdnaTextExceptions();
+  for (size_t i = 0; i < text_rows.size(); ++i) {
+    EXPECT_TRUE(TextMet().count(static_cast<int>(i))) << "stale text exception: " << text_rows[i].name;
+  }
+}
+
+}  // namespace
+}  // namespace understudy::emu::amd
