@@ -20,7 +20,7 @@ constexpr Dim kDims[8] = {{1, 2}, {2, 4}, {3, 6}, {3, 4}, {2, 2}, {3, 4}, {3, 4}
 
 // What the name after IMAGE_ says about the address.
 struct Name {
-  bool gather, atomic, store, bvh, resinfo, msaa, packed;
+  bool sample, gather, atomic, store, bvh, resinfo, msaa, packed;
   bool d16;  // data may be 16-bit
   bool mip, offset, compare, bias, gradients, g16, lod, clamp;
 };
@@ -35,6 +35,7 @@ Name Parse(const char* mnemonic) {
       return std::strlen(text) == length && std::strncmp(part, text, length) == 0;
     };
     n.gather |= is("GATHER4") || is("GATHER4H");
+    n.sample |= is("SAMPLE") || is("GATHER4") || is("GATHER4H") || is("LOD");
     n.atomic |= is("ATOMIC");
     n.store |= is("STORE");
     n.bvh |= is("BVH") || is("BVH64") || is("BVH8");
@@ -64,6 +65,18 @@ int AddressDwords(const Name& name, const Inst& inst) {
   if (name.gradients) {
     // 16-bit gradients are packed by direction: an odd count per direction leaves half a register free.
     words += name.g16 ? (dim.gradients / 2 + 1) / 2 * 2 : dim.gradients;
+  }
+  return words;
+}
+
+// The longest address of any form of the instruction. Multi-sample images are not sampled and have no levels.
+int MaxAddressDwords(const Name& name) {
+  Inst inst;
+  int words = 0;
+  bool multisample = name.msaa || (!name.sample && !name.mip);
+  for (uint8_t dim = 0; dim < (multisample ? 8 : 6); ++dim) {
+    inst.dim = dim;
+    words = std::max(words, AddressDwords(name, inst));
   }
   return words;
 }
@@ -217,7 +230,13 @@ absl::Status DecodeVimage(Cursor* c, Inst* inst) {
     inst->unorm = Field(c->w, 13, 13);
     inst->lwe = Field(c->w, 40, 40);
   }
-  if (name.bvh && (inst->dmask != 0xf || !inst->r128)) return c->Refuse("needs dmask 0xf and r128");
+  if (name.bvh) {
+    bool wide = row.op == Opcode::IMAGE_BVH8_INTERSECT_RAY || row.op == Opcode::IMAGE_BVH_DUAL_INTERSECT_RAY;
+    US_RETURN_IF_ERROR(c->Zero(2, 0));             // dim
+    US_RETURN_IF_ERROR(c->Zero(7, wide ? 6 : 7));  // a16, nv
+    US_RETURN_IF_ERROR(c->Zero(55, 50));           // scope, th, tfe
+    if (inst->dmask != 0xf || !inst->r128) return c->Refuse("needs dmask 0xf and r128");
+  }
   if (!name.d16) US_RETURN_IF_ERROR(c->Zero(5, 5));
   AddressFields address = {{}, sample ? 4 : 5};
   for (int i = 0; i < 4; ++i) address.reg[i] = static_cast<uint8_t>(Field(third, 8 * i + 7, 8 * i));
@@ -225,6 +244,13 @@ absl::Status DecodeVimage(Cursor* c, Inst* inst) {
   int words = name.bvh ? BvhWords(*inst, row.op) : AddressDwords(name, *inst);
   US_RETURN_IF_ERROR(ReadAddress(c, address, words, name.bvh, inst));
   inst->nsa = inst->n_nsa > 0;
+  // The last address field is free only for instructions that need it in some form.
+  int last = address.fields - 1;
+  if (address.reg[last] != 0 && (name.bvh ? inst->n_nsa < last : MaxAddressDwords(name) <= last)) {
+    return c->Refuse(
+        absl::StrCat("vaddr", last, " = ", int{address.reg[last]}, " has no meaning here and must be zero"));
+  }
+  if (sample && !row.src[2].present()) US_RETURN_IF_ERROR(c->Zero(63, 55));  // samp
   US_RETURN_IF_ERROR(ReadData(c, name, Field(c->w, 39, 32), inst));
   US_RETURN_IF_ERROR(ReadResource(c, Field(c->w, 49, 41), inst));
   if (row.src[2].present()) return ReadSgpr(c, Field(c->w, 63, 55), row.src[2], &inst->src[2]);

@@ -50,6 +50,7 @@ absl::Status DecodeDs(Cursor* c, Inst* inst) {
   inst->offset1 = static_cast<uint8_t>(Field(c->w, 15, 8));
   inst->offset = static_cast<int32_t>(Field(c->w, 15, 0));
   inst->gds = Field(c->w, 17, 17);
+  if (c->isa == Isa::kRdna4) US_RETURN_IF_ERROR(c->Zero(17, 17));  // GDS ended with RDNA3
   inst->n_src = 3;
   GdsUse use = GdsUseOf(row.op);
   if (use == GdsUse::kAlways && !inst->gds) return c->Refuse("needs the gds bit");
@@ -218,6 +219,12 @@ absl::Status DecodeVflat(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(ThreeWords(c, inst));
   uint32_t third = c->Word(8);
   inst->sve = Field(c->w, 49, 49);
+  if (Field(c->w, 48, 48)) return c->Refuse("scale_offset (bit 48) came after RDNA4");
+  if (static_cast<Segment>(segment) != Segment::kScratch) US_RETURN_IF_ERROR(c->Zero(49, 49));  // SVE
+  if (c->row->n_src == 0) {  // cache write-backs and invalidations
+    if (Field(c->w, 6, 0) != kRegNull) return c->Refuse("saddr must be null (124)");
+    return absl::OkStatus();
+  }
   inst->offset = SignExtend(Field(third, 31, 8), 24);
   return ReadFlat(c, static_cast<Segment>(segment),
                   {Field(c->w, 39, 32), Field(third, 7, 0), Field(c->w, 62, 55), Field(c->w, 6, 0)}, inst);
@@ -232,6 +239,7 @@ absl::Status DecodeVbuffer(Cursor* c, Inst* inst) {
   inst->offen = Field(c->w, 62, 62);
   inst->idxen = Field(c->w, 63, 63);
   inst->offset = SignExtend(Field(third, 31, 8), 24);
+  if (inst->offset < 0) return c->Refuse(absl::StrCat("offset ", inst->offset, " must not be negative"));
   US_RETURN_IF_ERROR(ReadBuffer(c, {Field(c->w, 39, 32), Field(third, 7, 0), Field(c->w, 49, 41)}, inst));
   return ReadSgpr(c, Field(c->w, 6, 0), c->row->src[2], &inst->src[2]);
 }

@@ -300,7 +300,8 @@ namespace {
 // Rows of the table that no machine has: GLOBAL_* mnemonics listed under FLAT too, and a VOP3 form of an
 // instruction that writes an SGPR, which the manual gives to VOP1 alone.
 bool IsArtefact(const RawRow& raw) {
-  if (raw.enc == Encoding::FLAT && StartsWith(OpcodeName(raw.op), "GLOBAL_")) return true;
+  bool flat = raw.enc == Encoding::FLAT || raw.enc == Encoding::VFLAT;
+  if (flat && StartsWith(OpcodeName(raw.op), "GLOBAL_")) return true;
   return false;
 }
 
@@ -330,6 +331,30 @@ Table::Table(std::vector<Row> rows) : rows_(std::move(rows)) {
 
 namespace {
 
+// What assemblers and machine know of RDNA4 beyond its tables.
+void AdjustRdna4(Row* row) {
+  switch (row->op) {
+    case Opcode::V_CVT_F32_FP8:
+    case Opcode::V_CVT_F32_BF8:
+    case Opcode::V_CVT_PK_F32_FP8:
+    case Opcode::V_CVT_PK_F32_BF8:
+    case Opcode::V_CVT_PK_FP8_F32:
+    case Opcode::V_CVT_PK_BF8_F32:
+    case Opcode::V_CVT_SR_FP8_F32:
+    case Opcode::V_CVT_SR_BF8_F32:
+      row->clamp = row->omod = false;
+      return;
+    case Opcode::V_DOT4_F32_FP8_BF8:
+    case Opcode::V_DOT4_F32_BF8_FP8:
+    case Opcode::V_DOT4_F32_FP8_FP8:
+    case Opcode::V_DOT4_F32_BF8_BF8:
+      row->layouts |= kLayDpp16 | kLayDpp8;
+      return;
+    default:
+      return;
+  }
+}
+
 template <size_t n>
 Table Build(const RawRow (&raw_rows)[n], bool with_rdna35) {
   std::vector<Row> rows;
@@ -338,6 +363,7 @@ Table Build(const RawRow (&raw_rows)[n], bool with_rdna35) {
     if (IsArtefact(raw)) continue;
     Row row = MakeRow(raw);
     row.rdna35 = with_rdna35 && IsRdna35(raw);
+    if (!with_rdna35) AdjustRdna4(&row);
     rows.push_back(row);
   }
   return Table(std::move(rows));

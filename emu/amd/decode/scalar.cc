@@ -169,10 +169,18 @@ absl::Status DecodeSmemRdna4(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(FindRow(c, Encoding::SMEM, Field(c->w, 18, 13)));
   US_RETURN_IF_ERROR(SecondWord(c, inst));
   if (c->row->n_src == 0) return absl::OkStatus();  // cache invalidations
-  inst->nv = Field(c->w, 20, 20);
-  inst->scope = static_cast<uint8_t>(Field(c->w, 22, 21));
-  inst->th = static_cast<uint8_t>(Field(c->w, 24, 23));
   inst->offset = SignExtend(Field(c->w, 55, 32), 24);
+  if (inst->offset < 0 && c->row->src[0].dwords == 4) {
+    return c->Refuse(absl::StrCat("offset ", inst->offset, " into a buffer must not be negative"));
+  }
+  if (SdataIsNumber(c->row->dst[0])) {
+    US_RETURN_IF_ERROR(c->Zero(12, 11));
+  } else {
+    inst->nv = Field(c->w, 20, 20);
+    inst->scope = static_cast<uint8_t>(Field(c->w, 22, 21));
+    inst->th = static_cast<uint8_t>(Field(c->w, 24, 23));
+    if (Field(c->w, 56, 56)) return c->Refuse("scale_offset (bit 56) came after RDNA4");
+  }
   return ReadSmem(c, inst);
 }
 

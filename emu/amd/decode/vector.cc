@@ -120,11 +120,19 @@ absl::Status ReadVectorDst(Cursor* c, uint32_t field, const Slot& slot, Inst* in
   inst->n_dst = 1;
   if (slot.kind == OperandKind::VGPR) return ReadVgpr(c, field, slot, 3, &inst->dst[0], inst);
   if (field >= 128) return c->Refuse(absl::StrCat("sdst = ", field, " is not a scalar register"));
-  bool rdna4 = c->isa == Isa::kRdna4;
-  if (slot.type != DataType::M64 && field == kRegM0 && !rdna4)
-    return c->Refuse("a lane read does not write M0");
-  if (slot.type != DataType::M64 && field > kRegM0 && rdna4) return c->Refuse("does not write EXEC");
+  if (slot.type != DataType::M64) {
+    // RDNA4's scalar transcendentals (V_S_*) and the lane reads.
+    bool transcendental = c->row->number >= 640 && c->row->number <= 649 && c->isa == Isa::kRdna4;
+    if (transcendental && field > kRegM0) return c->Refuse("does not write EXEC");
+    if (!transcendental && field == kRegM0) return c->Refuse("a lane read does not write M0");
+  }
   return ReadSgpr(c, field, slot, &inst->dst[0]);
+}
+
+// RDNA4: op_sel is a byte's number.
+bool SelectsByte(Opcode op) {
+  return op == Opcode::V_CVT_F32_FP8 || op == Opcode::V_CVT_F32_BF8 || op == Opcode::V_CVT_SR_FP8_F32 ||
+         op == Opcode::V_CVT_SR_BF8_F32;
 }
 
 absl::Status FindVop12c(Cursor* c, Inst* inst) {
@@ -185,6 +193,9 @@ absl::Status DecodeVop3(Cursor* c, Inst* inst) {
     inst->abs = static_cast<uint8_t>(Field(c->w, 10, 8));
     // Where no half is selected the field has no meaning, and assemblers leave it free.
     inst->op_sel = static_cast<uint8_t>(Field(c->w, 14, 11)) & row.op_sel;
+    if (SelectsByte(row.op) && inst->op_sel != Field(c->w, 14, 11)) {
+      return c->Refuse(absl::StrCat("op_sel = ", Field(c->w, 14, 11), " is more than the number of a byte"));
+    }
   }
   if (row.cmpx) {
     // EXEC whatever the field says; assemblers have written its number and zero.
@@ -342,8 +353,9 @@ absl::Status DecodeVop3p(Cursor* c, Inst* inst) {
     if (!row.src[i].present()) continue;
     if (i == 0 && IsDppCode(src[0])) {
       US_RETURN_IF_ERROR(TakeDpp(c, src[0], inst));
-    } else if (i == 1 && inst->dpp.kind != DppInfo::Kind::kNone && IsFmaMix(row.op) && src[1] < 256) {
-      return c->Refuse(absl::StrCat("src1 = operand ", src[1], " must be a VGPR beside a DPP word"));
+    } else if (inst->dpp.kind != DppInfo::Kind::kNone && src[i] < 256 &&
+               ((i == 1 && IsFmaMix(row.op)) || IsDot4F32(row.op))) {
+      return c->Refuse(absl::StrCat("src", i, " = operand ", src[i], " must be a VGPR beside a DPP word"));
     } else {
       US_RETURN_IF_ERROR(ReadSource(c, src[i], row.src[i], i, inst));
     }

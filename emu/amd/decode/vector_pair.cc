@@ -71,7 +71,7 @@ absl::Status DecodeVopd(Cursor* c, Inst* inst) {
 }
 
 absl::Status DecodeVinterp(Cursor* c, Inst* inst) {
-  US_RETURN_IF_ERROR(FindRow(c, Encoding::VINTERP, Field(c->w, 22, 16)));
+  US_RETURN_IF_ERROR(FindRow(c, Encoding::VINTERP, Field(c->w, c->isa == Isa::kRdna4 ? 20 : 22, 16)));
   US_RETURN_IF_ERROR(SecondWord(c, inst));
   const Row& row = *c->row;
   inst->n_dst = 1;

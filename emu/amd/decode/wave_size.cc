@@ -82,6 +82,12 @@ absl::Status ResolveWaveSize(int wave_size, Inst* inst) {
                                                    " in wave", wave_size, ", must be below ",
                                                    IndexKeys(inst->op, wave_size)));
   }
+  // A transposed load gives each lane of wave64 half as much.
+  bool transposed = inst->op == Opcode::GLOBAL_LOAD_TR_B128 || inst->op == Opcode::GLOBAL_LOAD_TR_B64;
+  if (wave_size == 64 && transposed && inst->isa == Isa::kRdna4) {
+    inst->dst[0].dwords /= 2;
+    inst->dst[0].bits /= 2;
+  }
   for (Operand& o : inst->dst) {
     absl::Status status = Resolve(wave_size, *inst, &o);
     if (!status.ok()) return status;

@@ -15,6 +15,9 @@ namespace understudy::emu::amd {
 
 struct TextOptions {
   int wave_size = 32;  // lane masks print as one register (32) or a pair (64)
+  // RDNA4: "v1.l" and "v1.h" for the halves of a register, as LLVM writes with +real-true16. Without it a
+  // half is named only where op_sel does not say it, as LLVM writes by default. RDNA3 always names halves.
+  bool name_halves = false;
 };
 
 // "v_add_f32_e32 v1, s0, v2".

@@ -81,12 +81,22 @@ std::string Depctr(uint32_t v) {
   return out.empty() ? all : out;
 }
 
-std::string Hwreg(uint32_t v) {
-  struct Name {
-    uint32_t id;
-    const char* text;
-  };
-  static constexpr Name kNames[] = {{1, "HW_REG_MODE"},
+struct Name {
+  uint32_t id;
+  const char* text;
+};
+
+template <size_t n>
+const char* Find(const Name (&names)[n], uint32_t id) {
+  for (const Name& name : names) {
+    if (name.id == id) return name.text;
+  }
+  return nullptr;
+}
+
+// RDNA4 renumbers and splits the registers (its ISA manual, "Hardware registers").
+const char* HwregName(Isa isa, uint32_t id) {
+  static constexpr Name kRdna3[] = {{1, "HW_REG_MODE"},
                                     {2, "HW_REG_STATUS"},
                                     {3, "HW_REG_TRAPSTS"},
                                     {5, "HW_REG_GPR_ALLOC"},
@@ -101,31 +111,76 @@ std::string Hwreg(uint32_t v) {
                                     {24, "HW_REG_HW_ID2"},
                                     {27, "HW_REG_PERF_SNAPSHOT_DATA"},
                                     {29, "HW_REG_SHADER_CYCLES"}};
+  static constexpr Name kRdna4[] = {{1, "HW_REG_WAVE_MODE"},
+                                    {2, "HW_REG_WAVE_STATUS"},
+                                    {4, "HW_REG_WAVE_STATE_PRIV"},
+                                    {5, "HW_REG_WAVE_GPR_ALLOC"},
+                                    {6, "HW_REG_WAVE_LDS_ALLOC"},
+                                    {7, "HW_REG_IB_STS"},
+                                    {10, "HW_REG_PERF_SNAPSHOT_DATA"},
+                                    {11, "HW_REG_PERF_SNAPSHOT_PC_LO"},
+                                    {12, "HW_REG_PERF_SNAPSHOT_PC_HI"},
+                                    {15, "HW_REG_PERF_SNAPSHOT_DATA1"},
+                                    {16, "HW_REG_PERF_SNAPSHOT_DATA2"},
+                                    {17, "HW_REG_WAVE_EXCP_FLAG_PRIV"},
+                                    {18, "HW_REG_WAVE_EXCP_FLAG_USER"},
+                                    {19, "HW_REG_WAVE_TRAP_CTRL"},
+                                    {20, "HW_REG_WAVE_SCRATCH_BASE_LO"},
+                                    {21, "HW_REG_WAVE_SCRATCH_BASE_HI"},
+                                    {23, "HW_REG_WAVE_HW_ID1"},
+                                    {24, "HW_REG_WAVE_HW_ID2"},
+                                    {26, "HW_REG_WAVE_SCHED_MODE"},
+                                    {29, "HW_REG_SHADER_CYCLES_LO"},
+                                    {30, "HW_REG_SHADER_CYCLES_HI"},
+                                    {31, "HW_REG_WAVE_DVGPR_ALLOC_LO"},
+                                    {32, "HW_REG_WAVE_DVGPR_ALLOC_HI"}};
+  return isa == Isa::kRdna4 ? Find(kRdna4, id) : Find(kRdna3, id);
+}
+
+std::string Hwreg(Isa isa, uint32_t v) {
   uint32_t id = Bits(v, 5, 0), offset = Bits(v, 10, 6), size = Bits(v, 15, 11) + 1;
-  std::string name = absl::StrCat(id);
-  for (const Name& n : kNames) {
-    if (n.id == id) name = n.text;
-  }
+  const char* known = HwregName(isa, id);
+  std::string name = known != nullptr ? std::string(known) : absl::StrCat(id);
   if (offset == 0 && size == 32) return absl::StrCat("hwreg(", name, ")");
   return absl::StrCat("hwreg(", name, ", ", offset, ", ", size, ")");
 }
 
-std::string Sendmsg(uint32_t v) {
-  struct Name {
-    uint32_t id;
-    const char* text;
-  };
-  static constexpr Name kNames[] = {
-      {1, "MSG_INTERRUPT"},          {2, "MSG_HS_TESSFACTOR"},   {3, "MSG_DEALLOC_VGPRS"},
-      {5, "MSG_STALL_WAVE_GEN"},     {6, "MSG_HALT_WAVES"},      {9, "MSG_GS_ALLOC_REQ"},
-      {128, "MSG_RTN_GET_DOORBELL"}, {129, "MSG_RTN_GET_DDID"},  {130, "MSG_RTN_GET_TMA"},
-      {131, "MSG_RTN_GET_REALTIME"}, {132, "MSG_RTN_SAVE_WAVE"}, {133, "MSG_RTN_GET_TBA"},
-      {134, "MSG_RTN_GET_TBA_TO_PC"}};
+const char* MessageName(Isa isa, uint32_t id) {
+  static constexpr Name kBoth[] = {
+      {1, "MSG_INTERRUPT"},     {2, "MSG_HS_TESSFACTOR"},      {3, "MSG_DEALLOC_VGPRS"},
+      {9, "MSG_GS_ALLOC_REQ"},  {128, "MSG_RTN_GET_DOORBELL"}, {129, "MSG_RTN_GET_DDID"},
+      {130, "MSG_RTN_GET_TMA"}, {131, "MSG_RTN_GET_REALTIME"}, {132, "MSG_RTN_SAVE_WAVE"},
+      {133, "MSG_RTN_GET_TBA"}, {134, "MSG_RTN_GET_TBA_TO_PC"}};
+  static constexpr Name kRdna3[] = {{5, "MSG_STALL_WAVE_GEN"}, {6, "MSG_HALT_WAVES"}};
+  static constexpr Name kRdna4[] = {{135, "MSG_RTN_GET_SE_AID_ID"}};
+  const char* name = Find(kBoth, id);
+  if (name != nullptr) return name;
+  return isa == Isa::kRdna4 ? Find(kRdna4, id) : Find(kRdna3, id);
+}
+
+std::string Sendmsg(Isa isa, uint32_t v) {
   uint32_t id = v & 0xff;
-  for (const Name& n : kNames) {
-    if (n.id == id) return absl::StrCat("sendmsg(", n.text, ")");
-  }
+  const char* name = MessageName(isa, id);
+  if (name != nullptr) return absl::StrCat("sendmsg(", name, ")");
   return v <= 0xff ? absl::StrCat("sendmsg(", id, ", 0, 0)") : absl::StrCat(v);
+}
+
+// S_VERSION: a generation and flags, as an expression that parses back.
+std::string Version(uint32_t v) {
+  static constexpr Name kGenerations[] = {
+      {0, "UC_VERSION_GFX7"}, {4, "UC_VERSION_GFX10"}, {6, "UC_VERSION_GFX11"}, {9, "UC_VERSION_GFX12"}};
+  static constexpr Name kFlags[] = {
+      {0x2000, "UC_VERSION_W64_BIT"}, {0x4000, "UC_VERSION_W32_BIT"}, {0x8000, "UC_VERSION_MDP_BIT"}};
+  if ((v & 0x1f00) != 0) return absl::StrFormat("0x%x", v);
+  const char* generation = Find(kGenerations, v & 0xff);
+  std::string out = generation != nullptr ? std::string(generation) : absl::StrCat(v & 0xff);
+  bool compound = false;
+  for (const Name& flag : kFlags) {
+    if ((v & flag.id) == 0) continue;
+    out = absl::StrCat(compound ? "(" : "", out, compound ? ")" : "", "|", flag.text);
+    compound = true;
+  }
+  return out;
 }
 
 std::string SmallOrHex(uint32_t v) { return v <= 64 ? absl::StrCat(v) : absl::StrFormat("0x%x", v); }
@@ -140,16 +195,20 @@ std::string ImmediateText(const Inst& inst) {
     case Opcode::S_DELAY_ALU:
       return DelayAlu(v);
     case Opcode::S_WAITCNT_DEPCTR:
+    case Opcode::S_WAIT_ALU:
       return Depctr(v);
     case Opcode::S_SENDMSG:
     case Opcode::S_SENDMSGHALT:
     case Opcode::S_SENDMSG_RTN_B32:
     case Opcode::S_SENDMSG_RTN_B64:
-      return Sendmsg(v);
+      return Sendmsg(inst.isa, v);
     case Opcode::S_GETREG_B32:
     case Opcode::S_SETREG_B32:
     case Opcode::S_SETREG_IMM32_B32:
-      return Hwreg(v);
+      return Hwreg(inst.isa, v);
+    case Opcode::S_VERSION:
+      return Version(v);
+    case Opcode::S_BARRIER_WAIT:
     case Opcode::S_NOP:
     case Opcode::S_SETKILL:
     case Opcode::S_SETHALT:

@@ -69,11 +69,11 @@ std::string CachePolicyText(const Inst& inst) {
     }
   } else if (th != 0) {
     static constexpr const char* kHints[] = {"", "NT", "HT", "", "NT_RT", "RT_NT", "NT_HT", "NT_WB"};
-    bool store = NameHas(inst, "_STORE_");
+    bool store = NameHas(inst, "_STORE");
     if (th == 7 && !store) {
       out = " th:0x7";
     } else {
-      const char* hint = th != 3 ? kHints[th] : inst.scope == kSys ? "BYPASS" : store ? "RT_WB" : "LU";
+      const char* hint = th != 3 ? kHints[th] : inst.scope == kSys ? "BYPASS" : store ? "WB" : "LU";
       out = absl::StrCat(" th:", store ? "TH_STORE_" : "TH_LOAD_", hint);
     }
   }

@@ -60,6 +60,7 @@ std::string InlineFloatText(const Operand& o) {
 
 // 16-bit integer operands print the f16 pattern of an inline float as a number.
 bool PrintsFloatPattern(const Operand& o) {
+  if (o.type == DataType::PK2_FP8 || o.type == DataType::PK2_BF8) return false;
   return o.bits == 16 && o.type != DataType::F16 && o.type != DataType::BF16 && o.imm <= 0xffff;
 }
 
@@ -107,6 +108,8 @@ bool HasInlineForm(const Operand& o) {
     case DataType::F64:
       return false;
     case DataType::F16:
+    case DataType::PK2_FP8:
+    case DataType::PK2_BF8:
       return IsInlineInt(static_cast<int16_t>(v)) || IsInlineF16(v & 0xffff);
     case DataType::PK2_F16:
       return IsInlineInt(static_cast<int32_t>(v)) || IsInlineF16(v);

@@ -19,6 +19,7 @@ std::string ScalarText(const Inst& inst, const TextOptions& options) {
         case Opcode::S_TTRACEDATA:
         case Opcode::S_ICACHE_INV:
         case Opcode::S_BARRIER:
+        case Opcode::S_BARRIER_LEAVE:
           return w.Take();
         default:
           break;
@@ -95,7 +96,7 @@ std::string SmemText(const Inst& inst, const TextOptions& options) {
   bool soffset = inst.src[1].kind != Operand::Kind::kNone;
   if (soffset) {
     w.Operand(OperandText(inst.src[1], options));
-    if (inst.offset != 0) w.Modifier(absl::StrCat("offset:", Hex(inst.offset)));
+    if (inst.offset != 0 || inst.isa == Isa::kRdna4) w.Modifier(absl::StrCat("offset:", Hex(inst.offset)));
   } else {
     w.Operand(inst.offset == 0 && inst.isa != Isa::kRdna4 ? "null" : Hex(inst.offset));
   }

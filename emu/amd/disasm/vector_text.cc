@@ -44,6 +44,9 @@ void OutputModifiers(const Inst& inst, Writer* w) {
   if (inst.omod) w->Modifier(kOmod[inst.omod]);
 }
 
+bool ByteOfSource(Opcode op) { return op == Opcode::V_CVT_F32_FP8 || op == Opcode::V_CVT_F32_BF8; }
+bool ByteOfDestination(Opcode op) { return op == Opcode::V_CVT_SR_FP8_F32 || op == Opcode::V_CVT_SR_BF8_F32; }
+
 bool IsPermlane(const Inst& i) {
   return i.op == Opcode::V_PERMLANE16_B32 || i.op == Opcode::V_PERMLANEX16_B32 ||
          i.op == Opcode::V_PERMLANE16_VAR_B32 || i.op == Opcode::V_PERMLANEX16_VAR_B32;
@@ -109,17 +112,27 @@ bool IsFmaConstant(const Inst& inst, int i) {
   }
 }
 
+// Whether registers of 16-bit operands are written with their half.
+static bool NamesHalves(const Inst& inst, bool e64, const TextOptions& options) {
+  if (inst.isa != Isa::kRdna4 || options.name_halves) return true;
+  if (inst.op == Opcode::V_MOV_B16 || inst.op == Opcode::V_SWAP_B16) return true;
+  return !e64 && inst.op_sel != 0;
+}
+
 std::string VectorText(const Inst& inst, const TextOptions& options) {
   Writer w(Mnemonic(inst));
   bool e64 = inst.enc == Encoding::VOP3 || inst.enc == Encoding::VOP3SD;
+  bool halves = NamesHalves(inst, e64, options);
   bool writes_exec = inst.n_dst > 0 && inst.dst[0].implicit && inst.dst[0].reg == kRegExecLo;
-  if (inst.n_dst > 0 && !writes_exec) w.Operand(HalfText(inst.dst[0], inst.op_sel & 8, options));
+  if (inst.n_dst > 0 && !writes_exec) {
+    w.Operand(halves ? HalfText(inst.dst[0], inst.op_sel & 8, options) : OperandText(inst.dst[0], options));
+  }
   // A carry-out is named, VCC too.
   bool carry = inst.n_dst > 1 && inst.dst[1].type == DataType::M64;
   if (carry) w.Operand(OperandText(inst.dst[1], options));
   int n = NamedSources(inst);
   for (int i = 0; i < n; ++i) {
-    w.Operand(IsFmaConstant(inst, i) ? Hex(inst.lit32) : SourceText(inst, i, true, options));
+    w.Operand(IsFmaConstant(inst, i) ? Hex(inst.lit32) : SourceText(inst, i, halves, options));
   }
   // VCC as carry-in or selector of the e32 encodings is written out; V_DIV_FMAS leaves it unsaid.
   if (!e64 && inst.n_src == 3 && inst.src[2].implicit && inst.src[2].type == DataType::M64) {
@@ -128,7 +141,11 @@ std::string VectorText(const Inst& inst, const TextOptions& options) {
   // The select of halves leaves its choice to the register names; an accumulator counts as a source without a
   // bit.
   if (e64 && inst.op_sel != 0 && inst.op != Opcode::V_CNDMASK_B16) {
-    if (IsPermlane(inst)) {
+    if (ByteOfSource(inst.op)) {
+      w.Modifier(absl::StrCat("byte_sel:", (inst.op_sel & 1) << 1 | (inst.op_sel >> 1 & 1)));
+    } else if (ByteOfDestination(inst.op)) {
+      w.Modifier(absl::StrCat("byte_sel:", inst.op_sel >> 2));
+    } else if (IsPermlane(inst)) {
       w.BitList("op_sel", inst.op_sel, 2);
     } else if (n == 2 && inst.n_src == 3) {
       w.BitList("op_sel", inst.op_sel & 0b1011, 4);
@@ -155,9 +172,9 @@ std::string PackedText(const Inst& inst, const TextOptions& options) {
   // Ones are the default of op_sel_hi, except for the mixed-precision FMAs, whose default is 32-bit sources.
   uint32_t hi_default = mix ? 0 : all;
   if (TakesOpSel(inst) && (inst.op_sel_hi & all) != hi_default) w.BitList("op_sel_hi", inst.op_sel_hi, n);
+  if (inst.index_key) w.Modifier(absl::StrCat("index_key:", inst.index_key));
   if (!mix && (inst.neg & all)) w.BitList("neg_lo", inst.neg, n);
   if (!mix && (inst.neg_hi & all)) w.BitList("neg_hi", inst.neg_hi, n);
-  if (inst.index_key) w.Modifier(absl::StrCat("index_key:", inst.index_key));
   w.Flag(inst.clamp, "clamp");
   DppText(inst, &w);
   return w.Take();

@@ -59,7 +59,11 @@ kernel void bytes(global uchar* out, global const ushort* in, int n) {
 #if !defined(WAVE64)
 kernel void matrices(global float8v* c, global const half16v* a, global const half16v* b) {
   int i = get_local_id(0);
+#if defined(__gfx1201__)
+  c[i] = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(a[i].lo, b[i].lo, c[i]);
+#else
   c[i] = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a[i], b[i], c[i]);
+#endif
 }
 #endif
 

@@ -17,6 +17,18 @@ bool Vop3Op(const Disagreement& d, Opcode op) {
   return d.ours != nullptr && d.ours->enc == Encoding::VOP3 && d.ours->op == op;
 }
 
+bool ReadsDppCtrlWrongly(const Disagreement& d) {
+  return NameHas(d, "V_FMA_MIX") || NameHas(d, "V_CVT_PK_FP8_F32") || NameHas(d, "V_CVT_PK_BF8_F32");
+}
+bool IsImage(const Disagreement& d) {
+  return d.ours != nullptr && (d.ours->enc == Encoding::MIMG || d.ours->enc == Encoding::VIMAGE ||
+                               d.ours->enc == Encoding::VSAMPLE);
+}
+bool IsBuffer(const Disagreement& d) {
+  return d.ours != nullptr && (d.ours->enc == Encoding::MUBUF || d.ours->enc == Encoding::MTBUF ||
+                               d.ours->enc == Encoding::VBUFFER);
+}
+
 const McException kExceptions[] = {
     // We refuse what MC takes.
     {"register past v255", "MC prints tuples such as v[255:256], which no machine has.",
@@ -66,7 +78,12 @@ const McException kExceptions[] = {
      [](const Disagreement& d) { return Refused(d, "is not a register for addresses"); }},
     {"VOP3P of an older generation",
      "MC falls back to GFX9's VOP3P prefix 110100111 for the mixed-precision FMAs.",
-     [](const Disagreement& d) { return Refused(d, "no encoding has bits 31:26 = 0x34"); }},
+     [](const Disagreement& d) {
+       return d.ours == nullptr && d.words[0] >> 23 == 0x1a7 && Has(d.mc.mnemonic, "_mix");
+     }},
+    {"scaled offsets",
+     "scale_offset is a bit of gfx1250; MC reads it for gfx1200, whose manual has no such bit.",
+     [](const Disagreement& d) { return Refused(d, "scale_offset"); }},
 
     // We take what MC refuses.
     {"V_CMPX e64 with vdst 0",
@@ -84,21 +101,29 @@ const McException kExceptions[] = {
      [](const Disagreement& d) {
        return Vop3Op(d, Opcode::V_FMA_DX9_ZERO_F32) && d.ours->dpp.kind != DppInfo::Kind::kNone;
      }},
-    {"DPP control of the mixed FMAs",
-     "For v_fma_mix* MC reads dpp_ctrl as if it were an operand code: quad_perm 0xcd prints as an invalid "
+    {"DPP control of the mixed FMAs and packed conversions to fp8",
+     "For v_fma_mix* and v_cvt_pk_fp8/bf8_f32 MC reads dpp_ctrl as if it were an operand code: quad_perm "
+     "0xcd prints as an invalid "
      "control.",
      [](const Disagreement& d) {
-       return NameHas(d, "V_FMA_MIX") && d.ours->dpp.kind == DppInfo::Kind::kDpp16;
+       return ReadsDppCtrlWrongly(d) && d.ours->dpp.kind == DppInfo::Kind::kDpp16;
      }},
-    {"MTBUF with tfe", "The layout has the bit (53); MC has no typed buffer instruction with it.",
+    {"halves of e32 encodings on gfx1200",
+     "The machine selects halves by bit 7 of a register's number; LLVM leaves that off without +real-true16.",
      [](const Disagreement& d) {
-       return d.ours != nullptr && d.ours->enc == Encoding::MTBUF && d.ours->tfe;
+       if (d.ours == nullptr || d.ours->isa != Isa::kRdna4) return false;
+       bool e32 =
+           d.ours->enc == Encoding::VOP1 || d.ours->enc == Encoding::VOP2 || d.ours->enc == Encoding::VOPC;
+       return (e32 && d.ours->op_sel != 0) || NameHas(d, "V_MOV_B16") || NameHas(d, "V_SWAP_B16");
      }},
+    {"typed buffers with tfe", "The layouts have the bit; MC has no typed buffer instruction with it.",
+     [](const Disagreement& d) { return IsBuffer(d) && NameHas(d, "TBUFFER_") && d.ours->tfe; }},
+    {"three TTMP registers",
+     "s_load_b96 and s_buffer_load_b96 may name ttmp[8:10]; MC numbers its class of three registers wrongly.",
+     [](const Disagreement& d) { return NameHas(d, "LOAD_B96") && d.ours->dst[0].reg >= kRegTtmp0; }},
     {"image resource of four registers",
      "r128 makes the resource four registers long; MC reads eight, past the last SGPR.",
-     [](const Disagreement& d) {
-       return d.ours != nullptr && d.ours->enc == Encoding::MIMG && d.ours->r128;
-     }},
+     [](const Disagreement& d) { return IsImage(d) && d.ours->r128; }},
     {"unused DS fields",
      "MC wants zero where the opcode has no address, data or result. The machine does not look: programs "
      "recorded with "
@@ -127,12 +152,11 @@ bool Is16BitForm(const Disagreement& d) {
 
 const McException kTextExceptions[] = {
     {"image resource of four registers", "We print the four registers that r128 says; MC prints eight.",
-     [](const Disagreement& d) { return d.ours->enc == Encoding::MIMG && d.ours->r128; }},
+     [](const Disagreement& d) { return IsImage(d) && d.ours->r128; }},
     {"data of a store or atomic with tfe",
      "What is stored has no fault word; MC prints one more data register.",
      [](const Disagreement& d) {
-       return (d.ours->enc == Encoding::MUBUF || d.ours->enc == Encoding::MIMG) && d.ours->tfe &&
-              d.ours->src[3].kind != Operand::Kind::kNone;
+       return (IsBuffer(d) || IsImage(d)) && d.ours->tfe && d.ours->src[3].kind != Operand::Kind::kNone;
      }},
     {"16-bit operands in VOP3 with unused bits set",
      "Where op_sel or src2 bits beyond the operands are set, MC falls back to its table without register "
@@ -144,7 +168,10 @@ const McException kTextExceptions[] = {
     {"halves of VINTERP", "MC prints the raw op_sel bits, and a VGPR where bit 8 of a source is clear.",
      [](const Disagreement& d) { return d.ours->enc == Encoding::VINTERP; }},
     {"mixed FMAs", "MC prints a literal's low half even for f32 sources, and misreads the DPP control.",
-     [](const Disagreement& d) { return NameHas(d, "V_FMA_MIX"); }},
+     [](const Disagreement& d) {
+       return NameHas(d, "V_FMA_MIX") ||
+              (ReadsDppCtrlWrongly(d) && d.ours->dpp.kind == DppInfo::Kind::kDpp16);
+     }},
     {"DS_SWIZZLE_B32", "MC spells the pattern out; we print the offset that encodes it.",
      [](const Disagreement& d) { return d.ours->op == Opcode::DS_SWIZZLE_B32; }},
     {"image atomic with a dmask that selects no type",
@@ -161,12 +188,17 @@ const McException kTextExceptions[] = {
      "and mip "
      "forms, 16-bit data, some address lists. The modifiers must agree all the same.",
      [](const Disagreement& d) {
-       if (d.ours->enc != Encoding::MIMG) return false;
+       if (!IsImage(d)) return false;
        std::string ours = Text(*d.ours);
        size_t our_dim = ours.find(" dim:"), mc_dim = d.mc.text.find(" dim:");
-       bool rare = d.ours->dim >= 6 || d.ours->d16 || d.ours->nsa;
+       bool rare = d.ours->dim >= 6 || d.ours->d16 || (d.ours->enc == Encoding::MIMG && d.ours->nsa);
        return rare && our_dim != std::string::npos && mc_dim != std::string::npos &&
               ours.substr(our_dim) == d.mc.text.substr(mc_dim);
+     }},
+    {"select by VCC with abs and DPP", "MC closes the bar behind the implicit vcc: |v1, vcc_lo|.",
+     [](const Disagreement& d) {
+       return d.ours->op == Opcode::V_CNDMASK_B32 &&
+              (Has(d.mc.text, ", vcc_lo|") || Has(d.mc.text, ", vcc|"));
      }},
     {"scalar f16 constants",
      "MC gives gfx1150's scalar f16 instructions integer or 32-bit operands and prints bit patterns.",
@@ -177,8 +209,6 @@ const McException kTextExceptions[] = {
     {"1/(2*pi) as a matrix",
      "MC prints the inline constant of a WMMA accumulator with the digits of a double.",
      [](const Disagreement& d) { return NameHas(d, "V_WMMA_") && Has(d.mc.text, "0.15915494309189532"); }},
-    {"S_VERSION", "MC has names for code versions; we print the number.",
-     [](const Disagreement& d) { return d.ours->op == Opcode::S_VERSION; }},
 };
 
 }  // namespace

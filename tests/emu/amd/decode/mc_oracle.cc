@@ -17,7 +17,7 @@ void LLVMInitializeAMDGPUDisassembler();
 
 namespace understudy::emu::amd {
 
-McDisassembler::McDisassembler(const std::string& cpu, int wave_size) {
+McDisassembler::McDisassembler(const std::string& cpu, int wave_size, const std::string& more_features) {
   static const bool initialised = [] {
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTargetMC();
@@ -27,6 +27,7 @@ McDisassembler::McDisassembler(const std::string& cpu, int wave_size) {
   (void)initialised;
   std::string features =
       wave_size == 32 ? "+wavefrontsize32,-wavefrontsize64" : "+wavefrontsize64,-wavefrontsize32";
+  if (!more_features.empty()) features += "," + more_features;
   context_ = LLVMCreateDisasmCPUFeatures("amdgcn-amd-amdhsa", cpu.c_str(), features.c_str(), nullptr, 0,
                                          nullptr, nullptr);
   US_CHECK(context_ != nullptr) << "LLVM has no AMDGPU disassembler for " << cpu.c_str();
@@ -34,12 +35,25 @@ McDisassembler::McDisassembler(const std::string& cpu, int wave_size) {
 
 McDisassembler::~McDisassembler() { LLVMDisasmDispose(context_); }
 
+namespace {
+
+// LLVM 22 crashes when it prints a barrier (SOP1 opcodes 78 to 82 of gfx12) whose number is a literal.
+bool CrashesMc(const uint8_t* window) {
+  uint32_t word;
+  std::memcpy(&word, window, 4);
+  uint32_t op = word >> 8 & 0xff;
+  return word >> 23 == 0x17d && op >= 78 && op <= 82 && (word & 0xff) == 0xff;
+}
+
+}  // namespace
+
 McInst McDisassembler::Disassemble(const uint8_t* bytes, size_t n) const {
   // MC may look at bytes beyond the instruction: give it a whole window.
   uint8_t window[16] = {};
   std::memcpy(window, bytes, std::min<size_t>(n, sizeof(window)));
   char text[512] = {};
   McInst out;
+  if (CrashesMc(window)) return out;
   out.size = LLVMDisasmInstruction(context_, window, sizeof(window), 0, text, sizeof(text));
   if (out.size == 0) return out;
   const char* begin = text + std::strspn(text, " \t");
@@ -47,6 +61,7 @@ McInst McDisassembler::Disassemble(const uint8_t* bytes, size_t n) const {
     if (*c != ' ' || c[1] != ' ')
       out.text += *c;  // some image instructions have two blanks after the mnemonic
   }
+  while (!out.text.empty() && out.text.back() == ' ') out.text.pop_back();
   out.mnemonic.assign(begin, std::strcspn(begin, " \t\n"));
   out.doubtful = out.text.find("/*") != std::string::npos || out.text.find("Warning:") != std::string::npos ||
                  out.size > n;

@@ -26,8 +26,8 @@ struct McInst {
 
 class McDisassembler {
  public:
-  // `cpu` such as "gfx1100" or "gfx1150"; aborts when LLVM was built without it.
-  explicit McDisassembler(const std::string& cpu, int wave_size = 32);
+  // `cpu` such as "gfx1100" or "gfx1150"; aborts when LLVM was built without it. `features` in LLVM's form.
+  explicit McDisassembler(const std::string& cpu, int wave_size = 32, const std::string& features = "");
   ~McDisassembler();
   McDisassembler(const McDisassembler&) = delete;
   McDisassembler& operator=(const McDisassembler&) = delete;
