@@ -125,9 +125,11 @@ absl::Status EmulatedObject::Launch(const std::string& kernel, const LaunchGrid&
   options.instruction_budget = instruction_budget;
   options.vgpr_fill = 0xdead0000;
   options.program_cache = &cache_;
+  options.checks = checks;
   Dispatch dispatch(isa_, regs, &memory_, options);
   const Dispatch::State state = dispatch.Step(instruction_budget + 1);
   if (stats != nullptr) *stats = dispatch.stats();
+  reports.insert(reports.end(), dispatch.reports().begin(), dispatch.reports().end());
   if (state != Dispatch::State::kDone) {
     return absl::AbortedError(absl::StrCat("kernel ", kernel, ": ", dispatch.fault().message));
   }

@@ -45,6 +45,9 @@ class EmulatedObject {
   absl::StatusOr<int> WaveSize(const std::string& kernel) const;
 
   uint64_t instruction_budget = 50'000'000;
+  // Strict mode of the launches, and what all of them found.
+  emu::amd::CheckOptions checks;
+  std::vector<emu::amd::CheckReport> reports;
 
  private:
   EmulatedObject(amd::CodeObject code, emu::amd::Isa isa);

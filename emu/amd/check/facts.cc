@@ -130,6 +130,7 @@ Facts FactsOf(const Inst& inst, ExecFn fn, int wave_size) {
   f.reads_late =
       f.wait.count != 0 && f.wait.Increments(WaitCounter::kExp) && f.effects.unit != Unit::kLdsDirect;
   if (f.writes_late) f.late_bits = LateBits(name);
+  f.hazard_rows = HazardRows(f);
   return f;
 }
 

@@ -42,6 +42,7 @@ struct Facts {
   uint32_t late_bits = 0xffffffff;  // of each register: half of it for loads of 16 bits into a half
   bool vector = false;              // works lane by lane under EXEC
   bool crosses_lanes = false;       // may read lanes that EXEC disables
+  uint64_t hazard_rows = 0;         // rows of hazards.inc whose consumer it is
 
   std::string Text() const;
 };
@@ -63,6 +64,8 @@ class Program {
   std::unordered_map<uint64_t, Slot> slots_;
   std::deque<Facts> facts_;
 };
+
+uint64_t HazardRows(const Facts& facts);  // hazards.cc
 
 // Facts of one instruction (no pc, no bytes).
 Facts FactsOf(const Inst& inst, ExecFn fn, int wave_size);

@@ -25,12 +25,13 @@ class Observer {
   // were those system SGPRs, v0 and others that differ from the fill.
   virtual void StartGroup(const std::vector<WaveState*>& waves) = 0;
   virtual void EndGroup(const std::vector<WaveState*>& waves) = 0;
-  // A barrier that these waves of one workgroup were waiting at has been passed.
+  // The s_barrier that these waves of one workgroup were waiting at has been passed. (RDNA4's split barriers
+  // are seen through their instructions.)
   virtual void Barrier(const std::vector<WaveState*>& waves) = 0;
   // Before `fn` executes `inst`, which lies at wave.pc. kFault (with wave.fault filled in) or kNext.
   virtual ExecResult Before(const Inst& inst, ExecFn fn, WaveState& wave) = 0;
-  // After it; `pc` is where it lies. Not called when it faulted.
-  virtual ExecResult After(const Inst& inst, ExecFn fn, uint64_t pc, WaveState& wave) = 0;
+  // After it, which gave `result`; `pc` is where it lies. Not called when it faulted.
+  virtual ExecResult After(const Inst& inst, uint64_t pc, ExecResult result, WaveState& wave) = 0;
 
   virtual const std::vector<CheckReport>& reports() const = 0;
 };

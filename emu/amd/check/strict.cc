@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "emu/amd/check/facts.h"
+#include "emu/amd/check/hazards.h"
 #include "emu/amd/check/observer.h"
 #include "emu/amd/check/report_sink.h"
 #include "emu/amd/check/waits.h"
@@ -30,6 +31,7 @@ class Strict : public Observer {
       std::unique_ptr<Shadow>& shadow = waves_[wave->wave_slot];
       if (shadow == nullptr) shadow = std::make_unique<Shadow>(&sink_);
       shadow->waits.Start();
+      shadow->hazards.Start();
       wave->access_log = &log_;
     }
   }
@@ -48,10 +50,15 @@ class Strict : public Observer {
     if (options_.waits != CheckMode::kOff && shadow.waits.Before(*current_, wave) == ExecResult::kFault) {
       return ExecResult::kFault;
     }
+    if (options_.hazards != CheckMode::kOff && shadow.hazards.Before(*current_, wave) == ExecResult::kFault) {
+      return ExecResult::kFault;
+    }
     return ExecResult::kNext;
   }
 
-  ExecResult After(const Inst&, ExecFn, uint64_t, WaveState& wave) override {
+  ExecResult After(const Inst&, uint64_t pc, ExecResult result, WaveState& wave) override {
+    static_cast<void>(pc);
+    static_cast<void>(result);
     Shadow& shadow = *waves_[wave.wave_slot];
     if (options_.waits != CheckMode::kOff) {
       if (CheckPendingLds(wave) == ExecResult::kFault) return ExecResult::kFault;
@@ -64,8 +71,9 @@ class Strict : public Observer {
 
  private:
   struct Shadow {
-    explicit Shadow(ReportSink* sink) : waits(sink) {}
+    explicit Shadow(ReportSink* sink) : waits(sink), hazards(sink) {}
     WaitTracker waits;
+    HazardTracker hazards;
   };
 
   // Reads of LDS that a load from memory has yet to fill.

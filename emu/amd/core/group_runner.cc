@@ -146,7 +146,6 @@ void GroupRunner::Release(Workgroup& group) {
 void GroupRunner::WakeWaiting(Workgroup& group) {
   group.seen_events = group.hw().events;
   group.waiting = 0;
-  if (observer_ != nullptr) observer_->Barrier(WavesOf(group));
   for (uint32_t i = 0; i < group.active_waves; ++i) {
     Wave& wave = group.waves()[i];
     if (wave.status == Wave::Status::kWaiting) wave.status = Wave::Status::kReady;
@@ -199,7 +198,7 @@ ExecResult GroupRunner::RunWave(Workgroup& group, Wave& wave, uint64_t limit) {
       if (result == ExecResult::kFault) break;
       result = entry->fn(entry->inst, s);
       if (result != ExecResult::kFault &&
-          observer_->After(entry->inst, entry->fn, pc, s) == ExecResult::kFault) {
+          observer_->After(entry->inst, pc, result, s) == ExecResult::kFault) {
         s.pc = pc;
         result = ExecResult::kFault;
       }

@@ -87,44 +87,21 @@ bool ParseMatrixShape(const char* name, int* m, int* n, int* k, const char** res
   return false;
 }
 
-// Passes of 4 cycles (LLVM SISchedule.td: the models of gfx90a, gfx940 and gfx950).
+// Passes of 4 cycles (LLVM SISchedule.td, the models of gfx90a, gfx942 and gfx950).
 int MatrixPasses(const Inst& inst, const char* name, bool dgemm) {
   int m = 0, n = 0, k = 0;
   const char* type = "";
   if (!ParseMatrixShape(name, &m, &n, &k, &type)) return 0;
-  if (dgemm) {
-    if (m == 4) return 4;
-    return inst.isa == Isa::kCdna4 ? 16 : 8;
-  }
+  if (dgemm) return m == 4 ? 4 : inst.isa == Isa::kCdna4 ? 16 : 8;
   if (m == 4) return 2;
-  if (inst.isa == Isa::kCdna2) return m == 32 ? 16 : 8;
-  // gfx942: blocks of one 32x32 or 16x16 result take half as long as on gfx90a where K was doubled.
-  if (Starts(type, "F8F6F4")) {
-    const bool both8 = inst.cbsz < 2 && inst.blgp < 2;  // FP8 or BF8 on a side takes twice as long
-    const bool any8 = inst.cbsz < 2 || inst.blgp < 2;
-    static_cast<void>(both8);
-    return m == 32 ? (any8 ? 16 : 8) : (any8 ? 8 : 4);
-  }
-  if (Starts(name, "V_SMFMAC")) {
-    if (inst.isa == Isa::kCdna4 &&
-        ((m == 16 && (k == 64 || k == 128)) || (m == 32 && (k == 32 || k == 64)))) {
-      return m == 32 ? 8 : 4;
-    }
-    return m == 32 ? 8 : 4;
-  }
-  if (Starts(type, "F32")) return m == 32 ? 16 : 8;  // single precision, not XDL
-  if (Starts(type, "XF32")) return m == 32 ? 8 : 4;
-  // K of one block: multi-block forms and the K of gfx90a run at the old rate.
-  if (m == 32) {
-    if (Has(name, "I8") && k == 16) return 8;
-    if (k >= 8 && !Has(name, "I8")) return 8;
-    if (k == 32) return 8;
-    return 16;
-  }
-  if (Has(name, "I8") && k == 32) return 4;
-  if (k >= 16 && !Has(name, "I8")) return 4;
-  if (k == 64) return 4;
-  return 8;
+  const int slow = m == 32 ? 16 : 8;
+  if (inst.isa == Isa::kCdna2) return slow;
+  const bool blocks = *type >= '0' && *type <= '9';  // "2B_F16": several results at once
+  const bool single =
+      Has(name, "_F32") && std::strcmp(name + std::strlen(name) - 4, "_F32") == 0 && !Has(type, "XF32");
+  // FP8 or BF8 on one side halves the rate.
+  const bool f8 = Has(type, "F8F6F4") && (inst.cbsz < 2 || inst.blgp < 2);
+  return blocks || single || f8 ? slow : slow / 2;
 }
 
 void VectorEffects(const Inst& inst, const char* name, Effects* e) {
@@ -144,7 +121,10 @@ void VectorEffects(const Inst& inst, const char* name, Effects* e) {
     int m = 0, n = 0, k = 0;
     const char* type = "";
     const bool shape = ParseMatrixShape(name, &m, &n, &k, &type);
-    e->xdl = !e->dgemm && !(inst.isa != Isa::kCdna2 && shape && Starts(type, "F32"));
+    // Products of f32 ("32X32X2_F32", "4X4X1_16B_F32") are no XDL operations from gfx942 on.
+    const size_t length = std::strlen(name);
+    const bool f32 = shape && std::strcmp(name + length - 4, "_F32") == 0 && !Has(type, "XF32");
+    e->xdl = !e->dgemm && !(inst.isa != Isa::kCdna2 && f32);
     e->passes = static_cast<uint8_t>(MatrixPasses(inst, name, e->dgemm));
   }
 }
@@ -181,7 +161,7 @@ Effects EffectsOf(const Inst& inst) {
       e.load = inst.dst[0].kind != Operand::Kind::kNone;
       e.store = inst.src[1].kind != Operand::Kind::kNone;
       if (inst.gds || Has(name, "ADDTID") ||
-          StartsAny(name, "DS_APPEND", "DS_CONSUME", "DS_GWS", "DS_ORDERED") || (Has(name, "ADDTID"))) {
+          StartsAny(name, "DS_APPEND", "DS_CONSUME", "DS_GWS", "DS_ORDERED")) {
         e.reads |= kUsesM0;
       }
       return e;
