@@ -21,8 +21,7 @@ class Observer {
 
   // Code may have changed: what was remembered about a pc is compared with memory before it is used again.
   virtual void CodeChanged() = 0;
-  // The waves of a workgroup, in the state in which they start; user_sgprs were set by the launch, and so
-  // were those system SGPRs, v0 and others that differ from the fill.
+  // The waves of a workgroup, in the state in which they start.
   virtual void StartGroup(const std::vector<WaveState*>& waves) = 0;
   virtual void EndGroup(const std::vector<WaveState*>& waves) = 0;
   // The s_barrier that these waves of one workgroup were waiting at has been passed. (RDNA4's split barriers
@@ -36,9 +35,9 @@ class Observer {
   virtual const std::vector<CheckReport>& reports() const = 0;
 };
 
-// The observer that makes the checks of `options`, which has at least one of them on. Registers that hold
-// `fill` when a wave starts count as never written.
-std::unique_ptr<Observer> MakeStrictObserver(Isa isa, int wave_size, const CheckOptions& options,
-                                             uint32_t fill);
+// The observer that makes the checks of `options`, which has at least one of them on. With `uninit` on, waves
+// have to start with UndefinedFill() in the registers and LDS words that the hardware leaves undefined.
+std::unique_ptr<Observer> MakeStrictObserver(int wave_size, const CheckOptions& options);
+uint32_t UndefinedFill();
 
 }  // namespace understudy::emu::amd::check

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "emu/amd/check/defined.h"
 #include "emu/amd/check/facts.h"
 #include "emu/amd/check/hazards.h"
 #include "emu/amd/check/observer.h"
+#include "emu/amd/check/races.h"
 #include "emu/amd/check/report_sink.h"
 #include "emu/amd/check/waits.h"
 #include "emu/amd/core/access_log.h"
@@ -17,11 +19,8 @@ namespace {
 
 class Strict : public Observer {
  public:
-  Strict(Isa isa, int wave_size, const CheckOptions& options, uint32_t fill)
-      : options_(options), program_(wave_size), sink_(options) {
-    static_cast<void>(isa);
-    static_cast<void>(fill);
-  }
+  Strict(int wave_size, const CheckOptions& options)
+      : options_(options), program_(wave_size), sink_(options), races_(&sink_, options) {}
 
   void CodeChanged() override { program_.CodeChanged(); }
 
@@ -32,15 +31,24 @@ class Strict : public Observer {
       if (shadow == nullptr) shadow = std::make_unique<Shadow>(&sink_);
       shadow->waits.Start();
       shadow->hazards.Start();
+      if (options_.uninit != CheckMode::kOff) {
+        std::vector<uint8_t>& lds = waves_[waves[0]->wave_slot]->lds;
+        if (wave == waves[0]) lds.assign(wave->lds_bytes, 0xff);
+        shadow->defined.Start(*wave, &lds);
+      }
       wave->access_log = &log_;
     }
+    if (options_.races != CheckMode::kOff) races_.StartGroup(waves);
   }
 
   void EndGroup(const std::vector<WaveState*>& waves) override {
     for (WaveState* wave : waves) wave->access_log = nullptr;
+    if (options_.races != CheckMode::kOff) races_.EndGroup(waves);
   }
 
-  void Barrier(const std::vector<WaveState*>& waves) override { static_cast<void>(waves); }
+  void Barrier(const std::vector<WaveState*>& waves) override {
+    if (options_.races != CheckMode::kOff) races_.Barrier(waves);
+  }
 
   ExecResult Before(const Inst& inst, ExecFn fn, WaveState& wave) override {
     current_ = &program_.At(inst, fn, wave);
@@ -50,20 +58,26 @@ class Strict : public Observer {
     if (options_.waits != CheckMode::kOff && shadow.waits.Before(*current_, wave) == ExecResult::kFault) {
       return ExecResult::kFault;
     }
+    if (options_.uninit != CheckMode::kOff && shadow.defined.Before(*current_, wave) == ExecResult::kFault) {
+      return ExecResult::kFault;
+    }
     if (options_.hazards != CheckMode::kOff && shadow.hazards.Before(*current_, wave) == ExecResult::kFault) {
       return ExecResult::kFault;
     }
     return ExecResult::kNext;
   }
 
-  ExecResult After(const Inst&, uint64_t pc, ExecResult result, WaveState& wave) override {
-    static_cast<void>(pc);
-    static_cast<void>(result);
+  ExecResult After(const Inst&, uint64_t, ExecResult result, WaveState& wave) override {
     Shadow& shadow = *waves_[wave.wave_slot];
+    if (options_.uninit != CheckMode::kOff &&
+        shadow.defined.After(*current_, exec_, log_, wave) == ExecResult::kFault) {
+      return ExecResult::kFault;
+    }
     if (options_.waits != CheckMode::kOff) {
       if (CheckPendingLds(wave) == ExecResult::kFault) return ExecResult::kFault;
       shadow.waits.After(*current_, exec_, log_, wave);
     }
+    if (options_.races != CheckMode::kOff) return races_.After(*current_, log_, result, wave);
     return ExecResult::kNext;
   }
 
@@ -71,9 +85,11 @@ class Strict : public Observer {
 
  private:
   struct Shadow {
-    explicit Shadow(ReportSink* sink) : waits(sink), hazards(sink) {}
+    explicit Shadow(ReportSink* sink) : waits(sink), hazards(sink), defined(sink) {}
     WaitTracker waits;
     HazardTracker hazards;
+    DefinedTracker defined;
+    std::vector<uint8_t> lds;  // of the workgroup, in its first wave's shadow: undefined bits of each byte
   };
 
   // Reads of LDS that a load from memory has yet to fill.
@@ -96,6 +112,7 @@ class Strict : public Observer {
   const CheckOptions options_;
   Program program_;
   ReportSink sink_;
+  RaceTracker races_;
   AccessLog log_;
   std::vector<std::unique_ptr<Shadow>> waves_;  // by WaveState::wave_slot
   // Of the instruction between Before and After.
@@ -105,9 +122,10 @@ class Strict : public Observer {
 
 }  // namespace
 
-std::unique_ptr<Observer> MakeStrictObserver(Isa isa, int wave_size, const CheckOptions& options,
-                                             uint32_t fill) {
-  return std::make_unique<Strict>(isa, wave_size, options, fill);
+std::unique_ptr<Observer> MakeStrictObserver(int wave_size, const CheckOptions& options) {
+  return std::make_unique<Strict>(wave_size, options);
 }
+
+uint32_t UndefinedFill() { return kUndefinedFill; }
 
 }  // namespace understudy::emu::amd::check

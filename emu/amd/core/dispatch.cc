@@ -43,7 +43,8 @@ class Dispatch::Impl {
       return;
     }
     if (options.checks.any()) {
-      observer_ = check::MakeStrictObserver(isa, plan_.wave_size, options.checks, options.vgpr_fill);
+      observer_ = check::MakeStrictObserver(plan_.wave_size, options.checks);
+      if (options.checks.uninit != CheckMode::kOff) plan_.options.vgpr_fill = check::UndefinedFill();
     }
     std::copy(std::begin(plan_.first_group), std::end(plan_.first_group), next_group_);
     for (int i = 0; i < 3; ++i) exhausted_ |= plan_.first_group[i] >= plan_.end_group[i];
