@@ -21,19 +21,6 @@ bool Contains(const Facts& f, const char* part) {
 uint32_t Upwards(uint32_t u) { return u | (0u - u); }
 uint32_t AnyAll(uint32_t u) { return u == 0 ? 0 : ~0u; }
 
-bool IsSum(const Facts& f) {
-  for (const char* p :
-       {"V_ADD_NC_U32",     "V_ADD_U32",     "V_SUB_NC_U32",   "V_SUB_U32",    "V_SUBREV_NC_U32",
-        "V_SUBREV_U32",     "V_ADD_CO_",     "V_SUB_CO_",      "V_SUBREV_CO_", "V_ADDC_CO_",
-        "V_SUBB_CO_",       "V_SUBBREV_CO_", "V_ADD3_U32",     "V_MUL_LO_U32", "V_MAD_U64_U32",
-        "V_MAD_CO_U64_U32", "V_ADD_NC_U64",  "V_LSHL_ADD_U64", "V_SUB_NC_U64", "V_MUL_U64",
-        "S_ADD_",           "S_ADDC_",       "S_SUB_",         "S_SUBB_",      "S_MUL_I32",
-        "S_MUL_U64",        "S_ADDK_",       "S_MULK_"}) {
-    if (Named(f, p)) return !Contains(f, "_F32") && !Contains(f, "_F16") && !Contains(f, "_F64");
-  }
-  return false;
-}
-
 bool SameRegister(const Operand& a, const Operand& b) {
   return a.kind == b.kind && a.reg == b.reg &&
          (a.kind == Operand::Kind::kVgpr || a.kind == Operand::Kind::kSgpr);
@@ -127,7 +114,9 @@ void DefinedTracker::ReadSource(const Facts& facts, const WaveState& wave, int i
   if (index < 2 && facts.inst.sdwa.present) {
     const uint8_t select = facts.inst.sdwa.src_sel[index];
     part = select < 4 ? 0xffu << 8 * select : select == 4 ? 0xffffu : select == 5 ? 0xffff0000u : ~0u;
-  } else if (operand.bits == 16 && facts.inst.enc != Encoding::VOP3P && facts.effects.unit == Unit::kValu) {
+  } else if (facts.effects.unit == Unit::kValu &&
+             (facts.mix ? operand.type == DataType::F16
+                        : operand.bits == 16 && facts.inst.enc != Encoding::VOP3P)) {
     part = (facts.inst.op_sel >> index & 1) != 0 ? 0xffff0000u : 0xffffu;
   }
   if (part != ~0u) {
@@ -227,9 +216,7 @@ ExecResult DefinedTracker::Before(const Facts& facts, WaveState& wave) {
       break;
     case Unit::kLds:
       // Exchanges through LDS touch no memory.
-      if (Named(facts, "DS_SWIZZLE") || Named(facts, "DS_PERMUTE") || Named(facts, "DS_BPERMUTE")) {
-        LaneExchange(facts, wave);
-      }
+      LaneExchange(facts, wave);
       break;
     default:
       break;
@@ -331,7 +318,7 @@ void DefinedTracker::Scalars(const Facts& facts, const WaveState& wave) {
   }
   if (!exact) {
     if (reads_scc && scc_) any |= 1;
-    if (IsSum(facts) && words == 1) {
+    if (facts.rule == Facts::Rule::kSum && words == 1) {
       out[0] = Upwards(any);
     } else {
       out[0] = out[1] = AnyAll(any);

@@ -58,6 +58,7 @@ class DefinedTracker {
   ExecResult Uses(const Facts& facts, WaveState& wave);
   ExecResult Report(const Facts& facts, int lane, int reg, const char* what, WaveState& wave);
   ExecResult Memory(const Facts& facts, uint64_t exec, const AccessLog& log, WaveState& wave);
+  const std::vector<Facts>& Halves(const Facts& facts);
   uint8_t* PrivateByte(int lane, uint64_t offset);
 
   ReportSink* const sink_;
@@ -67,6 +68,7 @@ class DefinedTracker {
   std::vector<uint8_t>* lds_ = nullptr;
   std::unordered_map<uint64_t, std::vector<uint8_t>> private_;  // by lane and block of kBlock bytes
   static constexpr uint64_t kBlock = 64;
+  std::unordered_map<const Facts*, std::vector<Facts>> halves_;  // of VOPD pairs
 
   // Of the instruction between Before and After.
   std::vector<Result> results_;

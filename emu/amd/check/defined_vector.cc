@@ -51,16 +51,6 @@ uint32_t OrBits(uint32_t a, uint32_t ua, uint32_t b, uint32_t ub) {
   return (ua | ub) & (ua | ~a) & (ub | ~b);
 }
 
-bool IsSum(const Facts& f) {
-  for (const char* p :
-       {"V_ADD_NC_U32", "V_ADD_U32", "V_SUB_NC_U32", "V_SUB_U32", "V_SUBREV_NC_U32", "V_SUBREV_U32",
-        "V_ADD_CO_", "V_SUB_CO_", "V_SUBREV_CO_", "V_ADDC_CO_", "V_SUBB_CO_", "V_SUBBREV_CO_", "V_ADD3_U32",
-        "V_MUL_LO_U32", "V_MAD_U64_U32", "V_MAD_CO_U64_U32", "V_LSHL_ADD_U64"}) {
-    if (Named(f, p)) return true;
-  }
-  return false;
-}
-
 // A wave that executors can be tried on: registers of its own, everything else as the wave has it.
 struct Bench {
   explicit Bench(const WaveState& wave) : state(wave), storage(new uint32_t[kRegisters * 64 + 16]) {
@@ -114,6 +104,7 @@ void DefinedTracker::DppSources(const Facts& facts, WaveState& wave) {
 bool DefinedTracker::LaneExchange(const Facts& facts, WaveState& wave) {
   const Inst& inst = facts.inst;
   const int lanes = wave.wave_size;
+  if (!facts.exchange) return false;
   if (Named(facts, "V_WRITELANE")) {
     const int lane = static_cast<int>(Value(inst.src[1], wave, 0)) & (lanes - 1);
     Result result{RegOf(inst.dst[0]), uint64_t{1} << lane, {}};
@@ -180,48 +171,9 @@ bool DefinedTracker::Bitwise(const Facts& facts, const WaveState& wave, LaneBits
   const Inst& inst = facts.inst;
   const int lanes = wave.wave_size;
   const bool dpp = has_dpp_;
-  enum Kind {
-    kMove,
-    kAnd,
-    kOr,
-    kXor,
-    kAndOr,
-    kOr3,
-    kXor3,
-    kBfi,
-    kLeft,
-    kRight,
-    kArith,
-    kBfe,
-    kPerm,
-    kAlign,
-    kSelect,
-    kLeftOr,
-    kPack,
-    kBfeSigned,
-    kSum,
-    kNone
-  };
-  const struct {
-    const char* name;
-    Kind kind;
-  } kKinds[] = {{"V_MOV_B32", kMove},       {"V_NOT_B32", kMove},       {"V_ACCVGPR_", kMove},
-                {"V_AND_B32", kAnd},        {"V_OR_B32", kOr},          {"V_XOR_B32", kXor},
-                {"V_XNOR_B32", kXor},       {"V_AND_OR_B32", kAndOr},   {"V_OR3_B32", kOr3},
-                {"V_XOR3_B32", kXor3},      {"V_BFI_B32", kBfi},        {"V_LSHLREV_B32", kLeft},
-                {"V_LSHRREV_B32", kRight},  {"V_ASHRREV_I32", kArith},  {"V_BFE_U32", kBfe},
-                {"V_PERM_B32", kPerm},      {"V_ALIGNBIT_B32", kAlign}, {"V_CNDMASK_B32", kSelect},
-                {"V_LSHL_OR_B32", kLeftOr}, {"V_PACK_B32_F16", kPack},  {"V_BFE_I32", kBfeSigned},
-                {"V_MOV_B16", kMove},       {"V_NOT_B16", kMove},       {"V_AND_B16", kAnd},
-                {"V_OR_B16", kOr},          {"V_XOR_B16", kXor},        {"V_LSHLREV_B16", kLeft},
-                {"V_LSHRREV_B16", kRight},  {"V_CNDMASK_B16", kSelect}, {"V_ADD_NC_U16", kSum},
-                {"V_ADD_NC_I16", kSum},     {"V_SUB_NC_U16", kSum},     {"V_MUL_LO_U16", kSum},
-                {"V_ADD_U16", kSum},        {"V_SUB_U16", kSum}};
-  Kind kind = kNone;
-  for (const auto& k : kKinds) {
-    if (Named(facts, k.name)) kind = k.kind;
-  }
-  if (kind == kNone || inst.sdwa.present) return false;
+  using Rule = Facts::Rule;
+  const Rule kind = facts.rule;
+  if (kind == Rule::kAny || kind == Rule::kSum || inst.sdwa.present) return false;
   // 16-bit operations work on halves, which are brought down here and put back at the end.
   const bool half = inst.dst[0].bits == 16;
   int down[3] = {};
@@ -236,62 +188,62 @@ bool DefinedTracker::Bitwise(const Facts& facts, const WaveState& wave, LaneBits
       std::fill(u[i], u[i] + lanes, 0);
     }
   }
-  const uint64_t mask_bits = kind == kSelect ? MaskBits(inst.src[2], wave) : 0;
-  const uint64_t mask = kind == kSelect && inst.src[2].is_sgpr() ? wave.Mask(inst.src[2].reg) : 0;
+  const uint64_t mask_bits = kind == Rule::kSelect ? MaskBits(inst.src[2], wave) : 0;
+  const uint64_t mask = kind == Rule::kSelect && inst.src[2].is_sgpr() ? wave.Mask(inst.src[2].reg) : 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int from = dpp ? std::max<int>(dpp_source_[lane], 0) : lane;
     const auto value = [&](int i) { return Value(inst.src[i], wave, i == 0 ? from : lane) >> down[i]; };
     const uint32_t a = u[0][lane], b = u[1][lane], c = u[2][lane];
     uint32_t& r = (*out)[lane];
     switch (kind) {
-      case kMove:
+      case Rule::kMove:
         r = a;
         break;
-      case kAnd:
+      case Rule::kAnd:
         r = AndBits(value(0), a, value(1), b);
         break;
-      case kOr:
+      case Rule::kOr:
         r = OrBits(value(0), a, value(1), b);
         break;
-      case kXor:
+      case Rule::kXor:
         r = a | b;
         break;
-      case kAndOr:
+      case Rule::kAndOr:
         r = OrBits(value(0) & value(1), AndBits(value(0), a, value(1), b), value(2), c);
         break;
-      case kOr3:
+      case Rule::kOr3:
         r = OrBits(value(0) | value(1), OrBits(value(0), a, value(1), b), value(2), c);
         break;
-      case kXor3:
+      case Rule::kXor3:
         r = a | b | c;
         break;
-      case kBfi:
+      case Rule::kBfi:
         r = a | (value(0) & b) | (~value(0) & c);
         break;
-      case kLeft:
+      case Rule::kLeft:
         r = a != 0 ? ~0u : b << (value(0) & (half ? 15 : 31));
         break;
-      case kRight:
+      case Rule::kRight:
         r = a != 0 ? ~0u : b >> (value(0) & (half ? 15 : 31));
         break;
-      case kArith:
+      case Rule::kArith:
         r = a != 0 ? ~0u : static_cast<uint32_t>(static_cast<int32_t>(b) >> (value(0) & 31));
         break;
-      case kBfe: {
+      case Rule::kBfe: {
         const uint32_t width = value(2) & 31;
         r = (b | c) != 0 ? ~0u : (a >> (value(1) & 31)) & ((1u << width) - 1);
         break;
       }
-      case kBfeSigned: {
+      case Rule::kBfeSigned: {
         const uint32_t width = value(2) & 31, field = (a >> (value(1) & 31)) & ((1u << width) - 1);
         r = (b | c) != 0 ? ~0u : field;
         if (width != 0 && (field >> (width - 1) & 1) != 0) r |= ~0u << width;
         break;
       }
-      case kSum:
+      case Rule::kSum16:
         r = static_cast<uint32_t>(Upwards(a | b));
         break;
-      case kPerm: {
+      case Rule::kPerm: {
         r = 0;
         const uint64_t both = uint64_t{a} << 32 | b;
         for (int k = 0; k < 4; ++k) {
@@ -306,21 +258,21 @@ bool DefinedTracker::Bitwise(const Facts& facts, const WaveState& wave, LaneBits
         }
         break;
       }
-      case kAlign: {
+      case Rule::kAlign: {
         const uint64_t both = uint64_t{a} << 32 | b;
         r = c != 0 ? ~0u : static_cast<uint32_t>(both >> (value(2) & 31));
         break;
       }
-      case kSelect:
+      case Rule::kSelect:
         r = (mask_bits >> lane & 1) != 0 ? ~0u : (mask >> lane & 1) != 0 ? b : a;
         break;
-      case kLeftOr:
+      case Rule::kLeftOr:
         r = b != 0 ? ~0u : OrBits(value(0) << (value(1) & 31), a << (value(1) & 31), value(2), c);
         break;
-      case kPack:
+      case Rule::kPack:
         r = ((a & 0xffff0000u) != 0 || (a & 0xffff) != 0 ? 0xffffu : 0) | ((b != 0) ? 0xffff0000u : 0);
         break;
-      case kNone:
+      default:
         break;
     }
     if (half && IsRdna(inst.isa)) {
@@ -333,11 +285,20 @@ bool DefinedTracker::Bitwise(const Facts& facts, const WaveState& wave, LaneBits
   return true;
 }
 
+const std::vector<Facts>& DefinedTracker::Halves(const Facts& facts) {
+  std::vector<Facts>& halves = halves_[&facts];
+  if (halves.empty()) {
+    for (int half = 0; half < 2; ++half)
+      halves.push_back(FactsOf(VopdHalf(facts.inst, half), nullptr, facts.wave_size));
+  }
+  return halves;
+}
+
 void DefinedTracker::Vectors(const Facts& facts, WaveState& wave) {
   const Inst& inst = facts.inst;
   const int lanes = wave.wave_size;
-  if (inst.enc == Encoding::VOPD) {
-    for (int half = 0; half < 2; ++half) Vectors(FactsOf(VopdHalf(inst, half), nullptr, lanes), wave);
+  if (inst.enc == Encoding::VOPD && inst.op_y != Opcode::kCount) {
+    for (const Facts& half : Halves(facts)) Vectors(half, wave);
     return;
   }
   uint64_t written = wave.exec();
@@ -421,7 +382,7 @@ void DefinedTracker::Vectors(const Facts& facts, WaveState& wave) {
   }
   if (inst.dst[1].is_sgpr()) WriteMask(inst.dst[1], mask_of(), wave);
   if (!IsVectorOperand(dst)) return;
-  const bool sum = IsSum(facts);
+  const bool sum = facts.rule == Facts::Rule::kSum;
   for (int w = 0; w < Words(dst); ++w) {
     const uint32_t* old = Row(RegOf(dst) + w);
     push(RegOf(dst) + w, written, [&](int lane) -> uint32_t {
@@ -438,7 +399,7 @@ void DefinedTracker::Vectors(const Facts& facts, WaveState& wave) {
                                            : bits & part;
       }
       if (dst.bits == 16 && IsRdna(inst.isa)) {
-        const uint32_t part = (inst.op_sel & 8) != 0 ? 0xffff0000u : 0xffffu;
+        const uint32_t part = (inst.op_sel & 8) != 0 || facts.high ? 0xffff0000u : 0xffffu;
         return (old[lane] & ~part) | (bits & part);
       }
       return bits;

@@ -75,6 +75,36 @@ bool CrossesLanes(const Inst& inst, const char* name) {
          std::strncmp(name, "V_SMFMAC", 8) == 0;
 }
 
+struct NamedRule {
+  const char* prefix;
+  Facts::Rule rule;
+};
+using Rule = Facts::Rule;
+// The longest matching prefix counts.
+constexpr NamedRule kRules[] = {
+    {"V_MOV_B32", Rule::kMove},       {"V_NOT_B32", Rule::kMove},       {"V_ACCVGPR_", Rule::kMove},
+    {"V_AND_B32", Rule::kAnd},        {"V_OR_B32", Rule::kOr},          {"V_XOR_B32", Rule::kXor},
+    {"V_XNOR_B32", Rule::kXor},       {"V_AND_OR_B32", Rule::kAndOr},   {"V_OR3_B32", Rule::kOr3},
+    {"V_XOR3_B32", Rule::kXor3},      {"V_BFI_B32", Rule::kBfi},        {"V_LSHLREV_B32", Rule::kLeft},
+    {"V_LSHRREV_B32", Rule::kRight},  {"V_ASHRREV_I32", Rule::kArith},  {"V_BFE_U32", Rule::kBfe},
+    {"V_BFE_I32", Rule::kBfeSigned},  {"V_PERM_B32", Rule::kPerm},      {"V_ALIGNBIT_B32", Rule::kAlign},
+    {"V_CNDMASK_B32", Rule::kSelect}, {"V_LSHL_OR_B32", Rule::kLeftOr}, {"V_PACK_B32_F16", Rule::kPack},
+    {"V_MOV_B16", Rule::kMove},       {"V_NOT_B16", Rule::kMove},       {"V_AND_B16", Rule::kAnd},
+    {"V_OR_B16", Rule::kOr},          {"V_XOR_B16", Rule::kXor},        {"V_LSHLREV_B16", Rule::kLeft},
+    {"V_LSHRREV_B16", Rule::kRight},  {"V_CNDMASK_B16", Rule::kSelect}, {"V_ADD_NC_U16", Rule::kSum16},
+    {"V_ADD_NC_I16", Rule::kSum16},   {"V_SUB_NC_U16", Rule::kSum16},   {"V_MUL_LO_U16", Rule::kSum16},
+    {"V_ADD_U16", Rule::kSum16},      {"V_SUB_U16", Rule::kSum16},      {"V_ADD_NC_U32", Rule::kSum},
+    {"V_ADD_U32", Rule::kSum},        {"V_SUB_NC_U32", Rule::kSum},     {"V_SUB_U32", Rule::kSum},
+    {"V_SUBREV_NC_U32", Rule::kSum},  {"V_SUBREV_U32", Rule::kSum},     {"V_ADD_CO_", Rule::kSum},
+    {"V_SUB_CO_", Rule::kSum},        {"V_SUBREV_CO_", Rule::kSum},     {"V_ADDC_CO_", Rule::kSum},
+    {"V_SUBB_CO_", Rule::kSum},       {"V_SUBBREV_CO_", Rule::kSum},    {"V_ADD3_U32", Rule::kSum},
+    {"V_MUL_LO_U32", Rule::kSum},     {"V_MAD_U64_U32", Rule::kSum},    {"V_MAD_CO_U64_U32", Rule::kSum},
+    {"V_LSHL_ADD_U64", Rule::kSum},   {"S_ADD_U32", Rule::kSum},        {"S_ADD_I32", Rule::kSum},
+    {"S_ADD_CO_", Rule::kSum},        {"S_ADDC_U32", Rule::kSum},       {"S_SUB_U32", Rule::kSum},
+    {"S_SUB_I32", Rule::kSum},        {"S_SUB_CO_", Rule::kSum},        {"S_SUBB_U32", Rule::kSum},
+    {"S_MUL_I32", Rule::kSum},        {"S_ADDK_", Rule::kSum},          {"S_MULK_", Rule::kSum},
+};
+
 }  // namespace
 
 std::string RegName(int reg) {
@@ -130,6 +160,15 @@ Facts FactsOf(const Inst& inst, ExecFn fn, int wave_size) {
   f.reads_late =
       f.wait.count != 0 && f.wait.Increments(WaitCounter::kExp) && f.effects.unit != Unit::kLdsDirect;
   if (f.writes_late) f.late_bits = LateBits(name);
+  for (const NamedRule& r : kRules) {
+    if (std::strncmp(name, r.prefix, std::strlen(r.prefix)) == 0) f.rule = r.rule;
+  }
+  f.mix = Has(name, "_FMA_MIX") || Has(name, "_MAD_MIX");
+  f.high = Has(name, "_MIXHI_");
+  for (const char* prefix : {"V_READLANE", "V_READFIRSTLANE", "V_WRITELANE", "V_PERMLANE", "DS_SWIZZLE",
+                             "DS_PERMUTE", "DS_BPERMUTE"}) {
+    f.exchange |= std::strncmp(name, prefix, std::strlen(prefix)) == 0;
+  }
   f.hazard_rows = HazardRows(f);
   return f;
 }

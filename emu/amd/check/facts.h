@@ -42,7 +42,35 @@ struct Facts {
   uint32_t late_bits = 0xffffffff;  // of each register: half of it for loads of 16 bits into a half
   bool vector = false;              // works lane by lane under EXEC
   bool crosses_lanes = false;       // may read lanes that EXEC disables
-  uint64_t hazard_rows = 0;         // rows of hazards.inc whose consumer it is
+  // For the definedness check, by name: the rule of defined.h that a result follows.
+  enum class Rule : uint8_t {
+    kAny,
+    kSum,
+    kMove,
+    kAnd,
+    kOr,
+    kXor,
+    kAndOr,
+    kOr3,
+    kXor3,
+    kBfi,
+    kLeft,
+    kRight,
+    kArith,
+    kBfe,
+    kBfeSigned,
+    kPerm,
+    kAlign,
+    kSelect,
+    kLeftOr,
+    kPack,
+    kSum16
+  };
+  Rule rule = Rule::kAny;
+  bool mix = false;          // v_fma_mix*: sources are f32, or halves of registers
+  bool exchange = false;     // moves values between lanes
+  bool high = false;         // writes the high half without op_sel
+  uint64_t hazard_rows = 0;  // rows of hazards.inc whose consumer it is
 
   std::string Text() const;
 };
