@@ -102,6 +102,7 @@ std::string Place(const Vector& vector, size_t word) {
 
 const char* Exception([[maybe_unused]] const Vector& vector) {
 #define CONFORM_TARGET(line_number, name, target, why)
+#define CONFORM_PATCH(line_number, name, byte, word, why)
 #define CONFORM_EXCEPTION(line_number, name, why) \
   if (vector.line == line_number && vector.id == name) return why;
 #include "emu/amd/conform/exceptions.inc"
@@ -111,10 +112,21 @@ const char* Exception([[maybe_unused]] const Vector& vector) {
 // The processor that a vector is for: its own, unless it was recorded for one that lacks the instruction.
 const char* Target(const Vector& vector) {
 #define CONFORM_EXCEPTION(line_number, name, why)
+#define CONFORM_PATCH(line_number, name, byte, word, why)
 #define CONFORM_TARGET(line_number, name, target, why) \
   if (vector.line == line_number && vector.id == name) return target;
 #include "emu/amd/conform/exceptions.inc"
   return vector.gfx.c_str();
+}
+
+void Mend(const Vector& vector, std::vector<uint8_t>* program) {
+#define CONFORM_EXCEPTION(line_number, name, why)
+#define CONFORM_TARGET(line_number, name, target, why)
+#define CONFORM_PATCH(line_number, name, byte, word, why)                                 \
+  if (vector.line == line_number && vector.id == name && program->size() >= (byte) + 4) { \
+    StoreLE<uint32_t>(program->data() + (byte), word);                                    \
+  }
+#include "emu/amd/conform/exceptions.inc"
 }
 
 absl::StatusOr<uint32_t> ParseWord(const nlohmann::json& value) {
@@ -231,6 +243,7 @@ Outcome Run(const Vector& vector) {
   const int wave_size = IsCdna(isa) ? 64 : 32;
   // The last instruction may be prefetched past: pad as loaders do.
   std::vector<uint8_t> program = vector.program;
+  Mend(vector, &program);
   program.resize(AlignUp(program.size(), 256));
   std::vector<uint8_t> out(vector.out_bytes);
   uint64_t kernarg = kOutVa;

@@ -403,8 +403,7 @@ US_SCALAR_FLOAT2(Max, FMax)
   template <class B> void S##name##Num##F(B& b) {                                                         \
     const auto x = b.Src##F(0), y = b.Src##F(1);                                                          \
     const auto quiet = b.As##F(b.Or(b.Bits(x), b.Word(quiet_bit)));                                       \
-    const auto number = b.Select(b.IsNan(x), y, b.Select(b.IsNan(y), x, b.fn(x, y)));                     \
-    b.Dst##F(b.Select(b.And(b.IsNan(x), b.IsNan(y)), quiet, number));                                     \
+    b.Dst##F(b.Select(b.And(b.IsNan(x), b.IsNan(y)), quiet, b.fn(x, y)));                                 \
   }
 US_SCALAR_NUM(Min, FMin, F32, C32, 0x400000)
 US_SCALAR_NUM(Max, FMax, F32, C32, 0x400000)

@@ -259,7 +259,7 @@ bool Exists(Isa isa, const std::string& text) {
   if (has("s_cmpk")) return isa != Isa::kRdna4;
   if (has("s_ff0") || has("gpr_idx")) return IsCdna(isa);
   if (!IsCdna(isa)) return true;
-  return !(has("null") || has("exec_b32") || has("movrelsd_2") || has("s102"));
+  return !(has("null") || has("exec_b32") || has("movrelsd_2") || has("s102") || has("pack_hl"));
 }
 
 class ScalarOfGeneration : public testing::TestWithParam<Isa> {};
