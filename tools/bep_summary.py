@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a Bazel build event JSON file; prints failures and 'N passed, N failed[, N skipped]'.
 
-usage: bep_summary.py BEP.json [BAZEL_EXIT_CODE]
+usage: bep_summary.py BEP.json [BAZEL_EXIT_CODE [NAME=EXIT_CODE...]]
 Counts single test cases from each test.xml; a target with no readable XML, or one that failed
-without a failing case in its XML (crash, timeout, build failure), counts as one failed.
+without a failing case in its XML (crash, timeout, build failure), counts as one failed. Each NAME=EXIT_CODE is one
+check more.
 """
 import json, sys, urllib.parse
 import xml.etree.ElementTree as ET
@@ -44,6 +45,10 @@ def main():
         for b in c[3]: print("FAILED", label, b)
     for label in sorted(expected - {k[0] for k in tests}):
         print("FAILED", label, final.get(label, "NOT RUN (did not build)")); F += 1
+    for check in sys.argv[3:]:
+        name, code = check.rsplit("=", 1)
+        if code == "0": P += 1
+        else: print("FAILED", name); F += 1
     rc = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     if rc != 0 and F == 0: print("FAILED bazel exit code", rc); F += 1
     print(f"{P} passed, {F} failed" + (f", {S} skipped" if S else ""))

@@ -10,12 +10,15 @@
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
 #include "emu/amd/conform/conform.h"
+#include "emu/amd/coverage/coverage.h"
 #include "src/base/status.h"
 #include "tools/cli/command.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/table.h"
 
 ABSL_FLAG(bool, verbose, false, "also list the vectors that pass");
+ABSL_FLAG(bool, list, false, "list what is known of every opcode");
+ABSL_FLAG(bool, markdown, false, "with --list: the page docs/fidelity.md");
 
 namespace understudy::cli {
 namespace {
@@ -67,9 +70,112 @@ void PrintOutcome(const std::string& file, const emu::amd::conform::Vector& v, c
   for (const std::string& line : o.disassembly) std::printf("        %s\n", line.c_str());
 }
 
+using emu::amd::coverage::OpcodeCoverage;
+using emu::amd::coverage::Oracle;
+using emu::amd::coverage::Totals;
+
+const char* StateName(const OpcodeCoverage& row) {
+  switch (row.state.state) {
+    case emu::amd::SemanticState::kExact:
+      return "exact";
+    case emu::amd::SemanticState::kApproximate:
+      return "approximate";
+    case emu::amd::SemanticState::kRefused:
+      return row.compute ? "refused" : "graphics";
+  }
+  return "?";
+}
+
+json OraclesJson(uint8_t bits) {
+  json out = json::array();
+  for (int i = 0; i < static_cast<int>(Oracle::kCount); ++i) {
+    if ((bits >> i & 1) != 0) out.push_back(OracleName(static_cast<Oracle>(i)));
+  }
+  return out;
+}
+
+json TotalsJson(const Totals& t) {
+  json out = {{"known", t.known},           {"compute", t.compute},
+              {"exact", t.exact},           {"approximate", t.approximate},
+              {"refused", t.refused},       {"graphics", t.graphics},
+              {"decoded_as_mc", t.decoded}, {"value_oracle", t.value_oracle}};
+  for (int i = 0; i < static_cast<int>(Oracle::kCount); ++i)
+    out["oracles"][OracleName(static_cast<Oracle>(i))] = t.by_oracle[i];
+  return out;
+}
+
+// `understudy conform --list`.
+absl::StatusOr<int> List(const std::string& only) {
+  if (absl::GetFlag(FLAGS_markdown)) {
+    std::printf("%s", emu::amd::coverage::FidelityPage().c_str());
+    return 0;
+  }
+  std::vector<emu::amd::Isa> isas(std::begin(emu::amd::kAllIsas), std::end(emu::amd::kAllIsas));
+  if (!only.empty()) {
+    emu::amd::Isa isa;
+    if (!emu::amd::IsaOfTarget(only.c_str(), &isa))
+      return absl::InvalidArgumentError(absl::StrCat("--gfx=", only, ": no table for this ISA"));
+    isas = {isa};
+  }
+  const bool verbose = absl::GetFlag(FLAGS_verbose);
+  json rows = json::array(), totals = json::object();
+  Table t({{"ISA"},
+           {"encoding"},
+           {"opcodes", true},
+           {"exact", true},
+           {"approximate", true},
+           {"refused", true},
+           {"graphics", true},
+           {"as MC", true},
+           {"value oracle", true}});
+  std::string details;
+  for (const emu::amd::Isa isa : isas) {
+    std::map<std::string, Totals> by_encoding;
+    Totals all;
+    for (const OpcodeCoverage& row : emu::amd::coverage::Coverage(isa)) {
+      by_encoding[EncodingName(row.enc)].Add(row);
+      all.Add(row);
+      rows.push_back({{"gfx", IsaTarget(isa)},
+                      {"encoding", EncodingName(row.enc)},
+                      {"number", row.number},
+                      {"opcode", OpcodeName(row.op)},
+                      {"state", StateName(row)},
+                      {"note", row.state.note},
+                      {"oracles", OraclesJson(row.oracles)},
+                      {"oracles_elsewhere", OraclesJson(row.oracles_elsewhere)}});
+      if (verbose) {
+        absl::StrAppend(&details, IsaTarget(isa), " ", EncodingName(row.enc), " ", row.number, " ",
+                        OpcodeName(row.op), ": ", StateName(row),
+                        row.state.note.empty() ? "" : absl::StrCat(" (", row.state.note, ")"), "\n");
+      }
+    }
+    const auto add = [&](const std::string& name, const Totals& n) {
+      t.AddRow({IsaTarget(isa), name, Thousands(n.known), Thousands(n.exact), Thousands(n.approximate),
+                Thousands(n.refused), Thousands(n.graphics), Thousands(n.decoded),
+                Thousands(n.value_oracle)});
+    };
+    for (const auto& [name, n] : by_encoding) {
+      add(name, n);
+      totals[IsaTarget(isa)]["encodings"][name] = TotalsJson(n);
+    }
+    add("all", all);
+    totals[IsaTarget(isa)]["all"] = TotalsJson(all);
+  }
+  if (absl::GetFlag(FLAGS_json)) {
+    std::printf("%s\n", json{{"totals", totals}, {"opcodes", rows}}.dump(2).c_str());
+  } else {
+    std::printf("%s%s", details.c_str(), t.Text().c_str());
+  }
+  return 0;
+}
+
 }  // namespace
 
 absl::StatusOr<int> RunConform(const std::vector<std::string>& files) {
+  if (absl::GetFlag(FLAGS_list)) {
+    if (!files.empty()) return absl::InvalidArgumentError("--list takes no FILE");
+    return List(absl::GetFlag(FLAGS_gfx));
+  }
   if (files.empty()) return absl::InvalidArgumentError("no FILE given; see `understudy conform --help`");
   const std::string only = absl::GetFlag(FLAGS_gfx);
   const bool as_json = absl::GetFlag(FLAGS_json), verbose = absl::GetFlag(FLAGS_verbose);

@@ -37,6 +37,7 @@ Exit code: 0 when every result is right, 1 when one is not, 2 on an error.
     {"conform",
      "run instruction vectors and say which agree",
      R"(usage: understudy conform [--gfx=NAME] [--json] [--verbose] FILE...
+       understudy conform --list [--gfx=NAME] [--json] [--verbose] [--markdown]
 
 Runs each vector (JSON lines in the format of tests/data/conformance/amd/state.jsonl) on the emulator and prints the
 counts of passes, differences and refusals, then each difference with register, lane, expected and computed value and
@@ -45,9 +46,15 @@ the disassembly of the program.
   --gfx=NAME       only vectors of this ISA (default: all; an ISA that the emulator lacks counts as refused)
   --json           JSON instead of a table
   --verbose        also list the passes
+
+With --list it runs nothing and prints what is known of every opcode: per ISA and encoding how many are exact, approximate
+(with a bound) or refused, and which oracles stand behind them (LLVM MC, recorded vectors, exact arithmetic, solver, programs).
+
+  --verbose        also a line an opcode
+  --markdown       the page docs/fidelity.md
 Exit code: 0 when no vector differs, 1 when one does, 2 on an error.
 )",
-     {"gfx", "json", "verbose"},
+     {"gfx", "json", "verbose", "list", "markdown"},
      RunConform},
     {"disasm",
      "disassemble a code object or raw machine code",

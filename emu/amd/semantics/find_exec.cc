@@ -2,9 +2,11 @@
 #include "emu/amd/semantics/find_exec.h"
 
 #include "absl/strings/str_format.h"
+#include "emu/amd/semantics/matrix_table.h"
 #include "emu/amd/semantics/memory_state.h"
 #include "emu/amd/semantics/scalar_control.h"
 #include "emu/amd/semantics/vector_exec.h"
+#include "emu/amd/semantics/vector_table.h"
 
 namespace understudy::emu::amd {
 
@@ -54,6 +56,29 @@ ExecFn FindExec(const Inst& inst, std::string* refusal) {
                                reason.empty() ? "" : ": ", reason);
   }
   return fn;
+}
+
+OpState StateOf(Isa isa, Encoding enc, Opcode op) {
+  switch (enc) {
+    case Encoding::SOP1:
+    case Encoding::SOP2:
+    case Encoding::SOPC:
+    case Encoding::SOPK:
+    case Encoding::SOPP:
+      return ScalarState(isa, op);
+    case Encoding::EXP:
+    case Encoding::VEXPORT:
+      return {SemanticState::kRefused, "exports belong to the graphics pipeline"};
+    default:
+      break;
+  }
+  if (IsMemoryEncoding(enc)) return MemoryState(isa, op, enc);
+  if (IsMatrixOpcode(op)) {
+    const MatrixStateRow matrix = MatrixState(isa, op);
+    return {matrix.state, matrix.note};
+  }
+  const VectorEntry& vector = VectorEntryOf(isa, op);
+  return {vector.state, vector.known ? vector.note : "not implemented"};
 }
 
 std::string RefusalReason(const Inst& inst) {

@@ -15,15 +15,19 @@ namespace understudy::emu::amd {
 ExecFn FindExec(const Inst& inst, std::string* refusal);
 
 // Per family; nullptr where the instruction is refused.
-ExecFn FindScalarExec(const Inst& inst);   // SOP1 SOP2 SOPC SOPK SOPP
+ExecFn FindScalarExec(const Inst& inst);        // SOP1 SOP2 SOPC SOPK SOPP
 ExecFn FindScalarMemoryExec(const Inst& inst);  // SMEM
-ExecFn FindDsExec(const Inst& inst);       // DS
-ExecFn FindFlatExec(const Inst& inst);     // FLAT GLOBAL SCRATCH
-ExecFn FindBufferExec(const Inst& inst);   // MUBUF MTBUF VBUFFER
-ExecFn FindImageExec(const Inst& inst);    // MIMG VIMAGE
+ExecFn FindDsExec(const Inst& inst);            // DS
+ExecFn FindFlatExec(const Inst& inst);          // FLAT GLOBAL SCRATCH
+ExecFn FindBufferExec(const Inst& inst);        // MUBUF MTBUF VBUFFER
+ExecFn FindImageExec(const Inst& inst);         // MIMG VIMAGE
 // FindVectorExec (VOP*, VINTERP) is in vector_exec.h.
 
-// Why an instruction of these families is refused, without its name; "" when no particular reason is recorded.
+// How far an opcode of a generation can be trusted: every family's own statement.
+OpState StateOf(Isa isa, Encoding enc, Opcode op);
+
+// Why an instruction of these families is refused, without its name; "" when no particular reason is
+// recorded.
 std::string RefusalReason(const Inst& inst);
 
 }  // namespace understudy::emu::amd
