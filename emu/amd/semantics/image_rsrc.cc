@@ -123,7 +123,13 @@ ImageAddress::ImageAddress(const Inst& inst, WaveState& wave, ImageType type, bo
   constexpr ImageType kDims[] = {ImageType::k1D,     ImageType::k2D,         ImageType::k3D,
                                  ImageType::kCube,   ImageType::k1DArray,    ImageType::k2DArray,
                                  ImageType::k2DMsaa, ImageType::k2DMsaaArray};
-  if (IsRdna(wave.isa)) type_ = kDims[inst.dim & 7];
+  if (IsRdna(wave.isa)) {
+    type_ = kDims[inst.dim & 7];
+  } else if (inst.dim == 0) {
+    // GFX9's DA bit is clear: no coordinate chooses a layer.
+    if (type == ImageType::k1DArray) type_ = ImageType::k1D;
+    if (type == ImageType::k2DArray || type == ImageType::kCube) type_ = ImageType::k2D;
+  }
 }
 
 uint32_t ImageAddress::Component(int index, int lane) const {

@@ -47,6 +47,8 @@ US_ATOMIC(CondSub, 1, m.Select(m.UGe(old, data), m.Sub(old, data), old))
 US_ATOMIC(MaskOr, 2, m.Or(m.And(old, m.Not(data)), data2))
 // data: the value to store, data2: the value to compare with.
 US_ATOMIC(CompareSwap, 2, m.Select(m.Eq(old, data2), data, old))
+// CDNA's DS_CMPST takes them the other way round: the value to compare with comes first.
+US_ATOMIC(CompareStore, 2, m.Select(m.Eq(old, data), data2, old))
 US_ATOMIC(Wrap, 2, m.Select(m.UGe(old, data), m.Sub(old, data), m.Add(old, data2)))
 #undef US_ATOMIC
 
@@ -89,6 +91,13 @@ struct FCompareSwap {
   }
 };
 
+struct FCompareStore {
+  static constexpr int kDataWords = 2;
+  template <class M, class T>
+  static T New(M& m, T old, T data, T data2) {
+    return m.Select(m.FEq(AsFloat(m, old), AsFloat(m, data)), data2, old);
+  }
+};
 // minimumNumber and maximumNumber (RDNA4's _NUM forms): a number beats a NaN, two NaNs give the data's
 // quieted, and -0 is below +0.
 template <bool kMax>

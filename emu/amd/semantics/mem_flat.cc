@@ -45,6 +45,7 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
 
 ExecFn FindFlatExec(const Inst& inst) {
   if (const ExecFn moves = FindFlatMoveExec(inst)) return moves;
+  if (inst.lds) return nullptr;
   // The tables list a few opcodes without operands: reserved in this encoding.
   if (!InLanes(inst.dst[0]) && !InLanes(inst.src[1])) return nullptr;
   switch (inst.op) {

@@ -91,6 +91,27 @@ ExecResult LoadTransposed16(const Inst& inst, WaveState& wave) {
 // Memory is coherent here: there is no cache to write back or invalidate.
 ExecResult Nothing(const Inst&, WaveState&) { return ExecResult::kNext; }
 
+// gfx90a has no opcodes of their own for these: a bit sends what a plain load reads to LDS.
+ExecFn FindLdsBitLoad(const Inst& inst) {
+  switch (inst.op) {
+#define LDS_BIT_LOAD(suffix, form)                     \
+  case Opcode::FLAT_LOAD_##suffix:                     \
+    return &LoadToLds<Space::kFlat, LoadForm::form>;   \
+  case Opcode::GLOBAL_LOAD_##suffix:                   \
+    return &LoadToLds<Space::kGlobal, LoadForm::form>; \
+  case Opcode::SCRATCH_LOAD_##suffix:                  \
+    return &LoadToLds<Space::kScratch, LoadForm::form>;
+    LDS_BIT_LOAD(UBYTE, kU8)
+    LDS_BIT_LOAD(SBYTE, kI8)
+    LDS_BIT_LOAD(USHORT, kU16)
+    LDS_BIT_LOAD(SSHORT, kI16)
+    LDS_BIT_LOAD(DWORD, kB32)
+#undef LDS_BIT_LOAD
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 uint32_t LdsTransferBase(const Inst& inst, const WaveState& wave) {
@@ -100,6 +121,7 @@ uint32_t LdsTransferBase(const Inst& inst, const WaveState& wave) {
 }
 
 ExecFn FindFlatMoveExec(const Inst& inst) {
+  if (inst.lds) return FindLdsBitLoad(inst);
   switch (inst.op) {
 #define LDS_LOAD(suffix, form)                         \
   case Opcode::GLOBAL_LOAD_LDS_##suffix:               \

@@ -26,7 +26,6 @@ constexpr Remark kRefusals[] = {
     {"_GS_REG_", "ordered append belongs to the graphics pipeline"},
     {"_ORDERED_ADD_", "ordered addition belongs to the graphics pipeline"},
     {"GLOBAL_LOAD_TR_B64", "how lanes exchange its 8-bit elements is not published"},
-    {"BUFFER_", "this load does not go to LDS"},
     {"GLOBAL_", "reserved in this encoding"},
 };
 
@@ -83,6 +82,7 @@ bool IsMemoryEncoding(Encoding enc) {
 
 std::string MemoryRefusal(const Inst& inst) {
   if (inst.enc == Encoding::DS && inst.gds) return "global data share is not modelled";
+  if (inst.lds) return "this load does not go to LDS";
   return Find(kRefusals, static_cast<int>(sizeof(kRefusals) / sizeof(kRefusals[0])), OpcodeName(inst.op));
 }
 

@@ -7,7 +7,6 @@
 #include <random>
 #include <thread>
 
-#include "emu/amd/semantics/memory_state.h"
 #include "tests/emu/amd/memory/memory_machine.h"
 
 namespace understudy::emu::amd {
@@ -90,6 +89,24 @@ TEST(LdsTransfers, BufferLoadsWithTheLdsBitAndBack) {
   machine.Run(store);
   EXPECT_EQ(Word(machine.buffer, 16), Word(machine.lds, 128 + 16 + 4 * 63))
       << "all lanes name one dword: the last wins";
+}
+
+// gfx90a says it with a bit of a plain load.
+TEST(LdsTransfers, Gfx90aLoadsWithTheLdsBit) {
+  MemoryMachine machine(Isa::kCdna2, 64, 4096, 1024);
+  FillRandom(&machine.buffer, 14);
+  machine.wave.sgpr[kM0] = 32;
+  machine.Set64(2, MemoryMachine::kBufferVa);
+  Inst load = machine.Make(Encoding::GLOBAL, Opcode::GLOBAL_LOAD_SBYTE);
+  load.lds = true;
+  load.src[0] = MemoryMachine::V(1);
+  load.src[2] = MemoryMachine::S(2, 2);
+  for (int lane = 0; lane < 64; ++lane) machine.Vgpr(1, lane) = static_cast<uint32_t>(lane * 3);
+  machine.Run(load);
+  for (int lane = 0; lane < 64; ++lane) {
+    const int32_t want = static_cast<int8_t>(machine.buffer[static_cast<size_t>(lane * 3)]);
+    EXPECT_EQ(Word(machine.lds, static_cast<size_t>(32 + 4 * lane)), static_cast<uint32_t>(want));
+  }
 }
 
 // Sixteen lanes read rows of sixteen elements, lane i receives column i.
@@ -400,23 +417,6 @@ TEST(Atomics, Rdna4OperationsOnLds) {
     EXPECT_EQ(Word(machine.lds, 8), c.want) << OpcodeName(c.op) << " " << c.memory << " " << c.data;
     EXPECT_EQ(machine.Vgpr(3, 0), c.memory);
   }
-}
-
-TEST(MemoryStates, RefusedOpcodesHaveTheirReason) {
-  const auto note = [](Isa isa, Opcode op, Encoding enc) {
-    const OpState state = MemoryState(isa, op, enc);
-    EXPECT_EQ(state.state, SemanticState::kRefused) << OpcodeName(op);
-    return state.note;
-  };
-  EXPECT_EQ(note(Isa::kRdna3, Opcode::IMAGE_SAMPLE, Encoding::MIMG), "image sampling is not modelled");
-  EXPECT_EQ(note(Isa::kRdna3, Opcode::DS_GWS_INIT, Encoding::DS), "global wave sync is not modelled");
-  EXPECT_EQ(note(Isa::kRdna4, Opcode::DS_BVH_STACK_PUSH4_POP1_RTN_B32, Encoding::DS),
-            "ray tracing is not modelled");
-  EXPECT_EQ(note(Isa::kRdna3, Opcode::GLOBAL_LOAD_ADDTID_B32, Encoding::FLAT), "reserved in this encoding");
-  EXPECT_EQ(MemoryState(Isa::kRdna4, Opcode::GLOBAL_LOAD_B128, Encoding::VGLOBAL).state,
-            SemanticState::kExact);
-  EXPECT_EQ(MemoryState(Isa::kCdna4, Opcode::DS_READ_B64_TR_B8, Encoding::DS).state,
-            SemanticState::kApproximate);
 }
 
 }  // namespace
