@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the AMD emulator in wave instructions a second (items_per_second), on three kernels: vector
-// arithmetic in a loop, a matrix product through LDS, and a stream through memory. Decoding is included once
-// a run, as in use.
+// Speed of the AMD emulator in wave instructions a second (items_per_second): vector arithmetic in a loop, a
+// matrix product through LDS, a stream through memory, and products on matrix instructions (WMMA, MFMA),
+// whose rate is counted in matrix instructions. Decoding is included once a run, as in use.
 //
 //   bazel run --config=opt //tools/bench:emu_amd_bench
 
@@ -101,20 +101,80 @@ constexpr const char* kStream = R"(
     global_store_b128 v1, v[2:5], s[2:3]
     s_endpgm)";
 
+// Tiles of a product of halves: a turn loads A and B for four matrix instructions on independent
+// accumulators.
+constexpr const char* kWmma = R"(
+    s_movk_i32 s8, 200
+    v_and_b32 v1, 15, v0           ; the upper lanes repeat the lower ones
+    v_lshlrev_b32 v1, 5, v1
+  loop:
+    global_load_b128 v[8:11], v1, s[0:1]
+    global_load_b128 v[12:15], v1, s[0:1] offset:16
+    global_load_b128 v[16:19], v1, s[2:3]
+    global_load_b128 v[20:23], v1, s[2:3] offset:16
+    s_waitcnt vmcnt(0)
+    v_wmma_f32_16x16x16_f16 v[24:31], v[8:15], v[16:23], v[24:31]
+    v_wmma_f32_16x16x16_f16 v[32:39], v[8:15], v[16:23], v[32:39]
+    v_wmma_f32_16x16x16_f16 v[40:47], v[8:15], v[16:23], v[40:47]
+    v_wmma_f32_16x16x16_f16 v[48:55], v[8:15], v[16:23], v[48:55]
+    s_sub_u32 s8, s8, 1
+    s_cmp_lg_u32 s8, 0
+    s_cbranch_scc1 loop
+    s_endpgm)";
+constexpr const char* kWmmaRdna4 = R"(
+    s_movk_i32 s8, 200
+    v_lshlrev_b32 v1, 5, v0
+  loop:
+    global_load_b128 v[8:11], v1, s[0:1]
+    global_load_b128 v[16:19], v1, s[2:3]
+    s_wait_loadcnt 0
+    v_wmma_f32_16x16x16_f16 v[24:31], v[8:11], v[16:19], v[24:31]
+    v_wmma_f32_16x16x16_f16 v[32:39], v[8:11], v[16:19], v[32:39]
+    v_wmma_f32_16x16x16_f16 v[40:47], v[8:11], v[16:19], v[40:47]
+    v_wmma_f32_16x16x16_f16 v[48:55], v[8:11], v[16:19], v[48:55]
+    s_sub_co_u32 s8, s8, 1
+    s_cmp_lg_u32 s8, 0
+    s_cbranch_scc1 loop
+    s_endpgm)";
+constexpr const char* kMfma = R"(
+    s_movk_i32 s8, 200
+    v_lshlrev_b32 v1, 4, v0
+  loop:
+    global_load_dwordx4 v[8:11], v1, s[0:1]
+    global_load_dwordx4 v[12:15], v1, s[2:3]
+    s_waitcnt vmcnt(0)
+    v_mfma_f32_32x32x8_f16 a[0:15], v[8:9], v[12:13], a[0:15]
+    v_mfma_f32_32x32x8_f16 a[16:31], v[10:11], v[12:13], a[16:31]
+    v_mfma_f32_32x32x8_f16 a[32:47], v[8:9], v[14:15], a[32:47]
+    v_mfma_f32_32x32x8_f16 a[48:63], v[10:11], v[14:15], a[48:63]
+    s_sub_u32 s8, s8, 1
+    s_cmp_lg_u32 s8, 0
+    s_cbranch_scc1 loop
+    s_endpgm)";
+
 void RunKernel(benchmark::State& state, const char* source, int wave_size, uint32_t threads,
-               uint32_t groups_x, uint32_t groups_y) {
-  auto code = Assemble("gfx1100", source, wave_size == 64 ? "+wavefrontsize64" : "");
+               uint32_t groups_x, uint32_t groups_y, Isa isa = Isa::kRdna3, int64_t matrices = 0) {
+  auto code = Assemble(IsaTarget(isa), source, IsRdna(isa) && wave_size == 64 ? "+wavefrontsize64" : "");
   US_CHECK_OK(code);
   std::vector<uint8_t> program = *std::move(code);
   program.resize(AlignUp(program.size() + 64, 256));
+  // Numbers of ordinary size as f32, f16 and integers.
   std::vector<uint8_t> a(kBufferBytes), b(kBufferBytes);
+  for (size_t i = 0; i < kBufferBytes; ++i) {
+    a[i] = static_cast<uint8_t>(i % 2 == 0 ? i * 37 : 0x38 + i / 2 % 5);
+    b[i] = static_cast<uint8_t>(i % 2 == 0 ? i * 101 : (i % 8 == 5 ? 0xb8 : 0x39) + i / 2 % 3);
+  }
   AddressSpace memory;
   US_CHECK_OK(memory.Map(kProgramVa, program.size(), program.data(), Perm::kReadExec, "program"));
   US_CHECK_OK(memory.Map(kBufferVa, a.size(), a.data(), Perm::kReadWrite, "a"));
   US_CHECK_OK(memory.Map(kBufferVa + kBufferBytes, b.size(), b.data(), Perm::kReadWrite, "b"));
   DispatchRegs regs;
   regs.pgm_addr = kProgramVa;
-  regs.rsrc1 = (wave_size == 32 ? 3u : 7u) | 0xf0u << 12;
+  regs.rsrc1 = (wave_size == 32 ? 7u : 15u) | 0xf0u << 12;
+  if (IsCdna(isa)) {
+    regs.rsrc1 |= 13u << 6;
+    regs.rsrc3 = 64 / 4 - 1;  // 64 VGPRs, then 64 AGPRs
+  }
   regs.rsrc2 = 4u << 1 | kTgidX | kTgidY | 8u << 15;
   regs.user_data[0] = static_cast<uint32_t>(kBufferVa);
   regs.user_data[2] = static_cast<uint32_t>(kBufferVa + kBufferBytes);
@@ -123,11 +183,11 @@ void RunKernel(benchmark::State& state, const char* source, int wave_size, uint3
   regs.initiator = wave_size == 32 ? kCsW32En : 0;
   uint64_t instructions = 0;
   for (auto _ : state) {
-    Dispatch dispatch(Isa::kRdna3, regs, &memory, {});
+    Dispatch dispatch(isa, regs, &memory, {});
     while (dispatch.Step(1 << 20) == Dispatch::State::kRunning) {
     }
     US_CHECK(dispatch.state() == Dispatch::State::kDone) << dispatch.fault().message;
-    instructions += dispatch.stats().wave_instructions;
+    instructions += matrices != 0 ? static_cast<uint64_t>(matrices) : dispatch.stats().wave_instructions;
   }
   state.SetItemsProcessed(static_cast<int64_t>(instructions));
 }
@@ -139,6 +199,20 @@ void Matmul(benchmark::State& state) {
 void Stream(benchmark::State& state) {
   RunKernel(state, kStream, static_cast<int>(state.range(0)), 256, 4096, 1);
 }
+// 200 turns of four matrix instructions in each of eight waves.
+void Wmma(benchmark::State& state) { RunKernel(state, kWmma, 32, 32, 8, 1, Isa::kRdna3, 8 * 200 * 4); }
+void WmmaRdna4(benchmark::State& state) {
+  RunKernel(state, kWmmaRdna4, 32, 32, 8, 1, Isa::kRdna4, 8 * 200 * 4);
+}
+void Mfma(benchmark::State& state) {
+  RunKernel(state, kMfma, 64, 64, 8, 1, static_cast<Isa>(state.range(0)), 8 * 200 * 4);
+}
+BENCHMARK(Wmma)->Unit(benchmark::kMillisecond);
+BENCHMARK(WmmaRdna4)->Unit(benchmark::kMillisecond);
+BENCHMARK(Mfma)
+    ->Arg(static_cast<int>(Isa::kCdna3))
+    ->Arg(static_cast<int>(Isa::kCdna4))
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(Valu)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond);
 BENCHMARK(Matmul)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond);
 BENCHMARK(Stream)->Arg(32)->Arg(64)->Unit(benchmark::kMillisecond);

@@ -12,6 +12,7 @@
 #include "emu/amd/core/wave_state.h"
 #include "emu/amd/decode/inst.h"
 #include "emu/amd/semantics/matrix_exec.h"
+#include "tests/emu/amd/evidence/evidence.h"
 
 namespace understudy::emu::amd::testing {
 
@@ -59,6 +60,7 @@ class MatrixMachine {
   std::string Execute(const Inst& inst) {
     const ExecFn fn = FindMatrixExec(inst);
     if (fn == nullptr) return MatrixRefusal(inst);
+    RecordExecuted(inst.isa, inst.op);
     return fn(inst, wave) == ExecResult::kNext ? "" : fault.message;
   }
 
