@@ -353,6 +353,7 @@ class Multiplication {
     p.a_stride = op_.m * op_.blocks;
     p.b_stride = op_.n * op_.blocks;
     p.d = op_.d;
+    p.in_range = op_.a == MatrixType::kF16;
     p.clamp = inst_.clamp;
     p.flush = op_.rule == MatrixRule::kPairwise;
     p.fp16_ovfl = FpMode::FromModeRegister(wave_.mode).fp16_ovfl;

@@ -107,17 +107,18 @@ US_VEC IntsOf<W> Dot2Step(IntsOf<W> c, const Term<W>& x, const Term<W>& y, IntsO
   }
 }
 
-// Runs `step(row, col, k, c, bad)` for every `count` products of each row and hands what is out of the ordinary
-// to p.slow.
+// Runs `step(row, col, k, c, bad)` for every `count` products of each row and hands what is out of the
+// ordinary to p.slow.
 template <int W, class Step>
 US_VEC void EachElement(const MatrixProduct& p, int count, Step step) {
   using I = IntsOf<W>;
-  for (int row = 0; row < p.rows; ++row) {
-    for (int col = 0; col < p.cols; col += W) {
-      uint32_t* const cd = p.cd + row * p.cols + col;
+  const int rows = p.rows, cols = p.cols, k_count = p.k;
+  uint32_t* cd = p.cd;
+  for (int row = 0; row < rows; ++row) {
+    for (int col = 0; col < cols; col += W, cd += W) {
       I c = Load<I>(cd);
       I bad = IsSpecial<W>(c);
-      for (int k = 0; k < p.k; k += count) c = step(row, col, k, c, &bad);
+      for (int k = 0; k < k_count; k += count) c = step(row, col, k, c, &bad);
       if (Any(bad)) {
         p.slow(p, row, col, W);
       } else {
@@ -127,10 +128,13 @@ US_VEC void EachElement(const MatrixProduct& p, int count, Step step) {
   }
 }
 
+// The loops work on a copy of the task: the compiler knows that stores to D do not change it.
 template <MatrixType kD>
-void Dot2As(const MatrixProduct& p) {
-  EachElement<16>(p, 2, [&](int row, int col, int k, IntsOf<16> c, IntsOf<16>* bad) {
-    return Dot2Step<16, kD>(c, TermOf<16>(p, row, col, k), TermOf<16>(p, row, col, k + 1), bad);
+void Dot2As(const MatrixProduct& task) {
+  const MatrixProduct p = task;
+  EachElement<kNative>(task, 2, [&](int row, int col, int k, IntsOf<kNative> c, IntsOf<kNative>* bad) {
+    return Dot2Step<kNative, kD>(c, TermOf<kNative>(p, row, col, k), TermOf<kNative>(p, row, col, k + 1),
+                                 bad);
   });
 }
 void Dot2(const MatrixProduct& p) {
@@ -189,11 +193,12 @@ US_VEC IntsOf<W> Dot4Step(IntsOf<W> c, const Term<W> (&t)[4], IntsOf<W>* bad) {
 }
 
 template <MatrixType kD, int kGroup>
-void Dot4As(const MatrixProduct& p) {
-  EachElement<16>(p, 4, [&](int row, int col, int k, IntsOf<16> c, IntsOf<16>* bad) {
-    const Term<16> terms[4] = {TermOf<16>(p, row, col, k), TermOf<16>(p, row, col, k + 1),
-                               TermOf<16>(p, row, col, k + 2), TermOf<16>(p, row, col, k + 3)};
-    return Dot4Step<16, kD, kGroup>(c, terms, bad);
+void Dot4As(const MatrixProduct& task) {
+  const MatrixProduct p = task;
+  EachElement<kNative>(task, 4, [&](int row, int col, int k, IntsOf<kNative> c, IntsOf<kNative>* bad) {
+    const Term<kNative> terms[4] = {TermOf<kNative>(p, row, col, k), TermOf<kNative>(p, row, col, k + 1),
+                                    TermOf<kNative>(p, row, col, k + 2), TermOf<kNative>(p, row, col, k + 3)};
+    return Dot4Step<kNative, kD, kGroup>(c, terms, bad);
   });
 }
 void Dot4(const MatrixProduct& p) {
@@ -205,7 +210,9 @@ void Dot4(const MatrixProduct& p) {
 
 // ---- CDNA3: products truncated towards zero on the grid of the largest, then rounded down with C.
 
-template <int W>
+// The sum of every `step`th product in units of 2^(*top - 24). kInRange: products are taken from values,
+// whose scale is the same for all; else from significands, each with a scale of its own.
+template <int W, bool kInRange>
 US_VEC IntsOf<W> TruncatedSum(const MatrixProduct& p, int row, int col, int first, int step, int count,
                               IntsOf<W>* top) {
   using F = FloatsOf<W>;
@@ -217,10 +224,18 @@ US_VEC IntsOf<W> TruncatedSum(const MatrixProduct& p, int row, int col, int firs
                                  p.a_exponent[k * p.a_stride + row]);
   }
   I sum = {};
+  const F unit = PowerOfTwo<W>(24 - Max(exponent, I{} - 100));
   for (int i = 0; i < count; ++i) {
-    const Term<W> term = TermOf<W>(p, row, col, first + i * step);
-    const F scale = PowerOfTwo<W>(Max(term.exponent - exponent, I{} - 64));
-    sum += __builtin_convertvector(term.product * scale, I);
+    const int k = first + i * step;
+    if constexpr (kInRange) {
+      const F product =
+          Load<F>(p.b_value + RowOfB(p, row, k) * p.b_stride + col) * p.a_value[k * p.a_stride + row];
+      sum += __builtin_convertvector(product * unit, I);
+    } else {
+      const Term<W> term = TermOf<W>(p, row, col, k);
+      const F scale = PowerOfTwo<W>(Max(term.exponent - exponent, I{} - 64));
+      sum += __builtin_convertvector(term.product * scale, I);
+    }
   }
   *top = exponent;
   return sum;
@@ -236,51 +251,67 @@ US_VEC D FloorOf(D v) {
 
 // sum * 2^(top - 24) + C, both rounded down: the sum to 31 fraction bits of the larger exponent, C to 24.
 template <int W>
-US_VEC IntsOf<W> AddFused(IntsOf<W> sum, IntsOf<W> top, IntsOf<W> c, bool drops_small_c, IntsOf<W>* bad) {
+US_VEC FloatsOf<W> AddFusedPart(IntsOf<W> sum, IntsOf<W> top, IntsOf<W> signed_c, IntsOf<W> c_exponent,
+                                bool drops_small_c) {
   using I = IntsOf<W>;
   using D = typename Lanes<W>::D;
-  const Accumulator<W> acc = TakeApart<W>(c);
-  const I larger = Max(top, acc.exponent);
+  const I larger = Max(top, c_exponent);
+  if (drops_small_c) signed_c = c_exponent < larger - 25 ? I{} : signed_c;
   const D products =
       FloorOf(__builtin_convertvector(sum, D) * PowerOfTwo64<W>(Max(top - larger, I{} - 900) + 7));
-  const I signed_c = acc.negative ? -acc.significand : acc.significand;
-  D addend = FloorOf(__builtin_convertvector(signed_c, D) * PowerOfTwo64<W>(acc.exponent - larger + 1));
-  if (drops_small_c) {
-    const auto dropped = __builtin_convertvector(acc.exponent < larger - 25, typename Lanes<W>::L);
-    addend = dropped ? D{} : addend;
-  }
+  const D addend = FloorOf(__builtin_convertvector(signed_c, D) * PowerOfTwo64<W>(c_exponent - larger + 1));
   const D total = (products + addend * 128.0) * PowerOfTwo64<W>(larger - 31);
-  const I bits = Cast<I>(__builtin_convertvector(total, FloatsOf<W>));
+  return __builtin_convertvector(total, FloatsOf<W>);
+}
+
+template <int W>
+US_VEC IntsOf<W> AddFused(IntsOf<W> sum, IntsOf<W> top, IntsOf<W> c, bool drops_small_c, IntsOf<W>* bad) {
+  using I = IntsOf<W>;
+  constexpr int kHalf = W / 2;  // doubles are twice as wide
+  struct Halves {
+    IntsOf<kHalf> low, high;
+  };
+  const Accumulator<W> acc = TakeApart<W>(c);
+  const I signed_c = acc.negative ? -acc.significand : acc.significand;
+  const Halves sums = Cast<Halves>(sum), tops = Cast<Halves>(top), cs = Cast<Halves>(signed_c),
+               exponents = Cast<Halves>(acc.exponent);
+  const Halves parts = {
+      Cast<IntsOf<kHalf>>(AddFusedPart<kHalf>(sums.low, tops.low, cs.low, exponents.low, drops_small_c)),
+      Cast<IntsOf<kHalf>>(AddFusedPart<kHalf>(sums.high, tops.high, cs.high, exponents.high, drops_small_c))};
+  const I bits = Cast<I>(parts);
   // A product of 2^128 or more is infinite even where the sum is not.
   *bad |= IsSpecial<W>(bits) | (top > 125);
   return bits;
 }
 
-template <int W>
-void FusedAs(const MatrixProduct& p) {
-  EachElement<W>(p, p.group, [&](int row, int col, int k, IntsOf<W> c, IntsOf<W>* bad) {
-    IntsOf<W> top;
+template <int W, bool kInRange>
+void FusedAs(const MatrixProduct& task) {
+  const MatrixProduct p = task;
+  EachElement<W>(task, p.group, [&](int row, int col, int k, IntsOf<W> c, IntsOf<W>* bad) {
     const int count = p.k - k < p.group ? p.k - k : p.group;
-    IntsOf<W> sum;
-    if (count == 8) {
-      sum = TruncatedSum<W>(p, row, col, k, 1, 8, &top);
-    } else {
-      sum = TruncatedSum<W>(p, row, col, k, 1, count, &top);
-    }
+    IntsOf<W> top;
+    // A count that the compiler knows keeps the products in registers.
+    const IntsOf<W> sum = count == 8 ? TruncatedSum<W, kInRange>(p, row, col, k, 1, 8, &top)
+                                     : TruncatedSum<W, kInRange>(p, row, col, k, 1, count, &top);
     return AddFused<W>(sum, top, c, false, bad);
   });
 }
-void Fused(const MatrixProduct& p) { p.cols == 4 ? FusedAs<4>(p) : FusedAs<16>(p); }
+void Fused(const MatrixProduct& p) {
+  if (p.cols == 4) return FusedAs<4, false>(p);
+  p.in_range ? FusedAs<kNative, true>(p) : FusedAs<kNative, false>(p);
+}
 
-void FusedHalves(const MatrixProduct& p) {
-  using I = IntsOf<16>;
-  EachElement<16>(p, p.group, [&](int row, int col, int k, I c, I* bad) {
+void FusedHalves(const MatrixProduct& task) {
+  using I = IntsOf<kNative>;
+  const MatrixProduct p = task;
+  EachElement<kNative>(task, p.group, [&](int row, int col, int k, I c, I* bad) {
     const int count = (p.k - k < p.group ? p.k - k : p.group) / 2;
     I even_top, odd_top;
-    const I even = TruncatedSum<16>(p, row, col, k, 2, count, &even_top);
-    const I odd = TruncatedSum<16>(p, row, col, k + 1, 2, count, &odd_top);
+    const I even = TruncatedSum<kNative, true>(p, row, col, k, 2, count, &even_top);
+    const I odd = TruncatedSum<kNative, true>(p, row, col, k + 1, 2, count, &odd_top);
     const I top = Max(even_top, odd_top);
-    return AddFused<16>(ShiftDown(even, top - even_top) + ShiftDown(odd, top - odd_top), top, c, true, bad);
+    return AddFused<kNative>(ShiftDown(even, top - even_top) + ShiftDown(odd, top - odd_top), top, c, true,
+                             bad);
   });
 }
 
@@ -311,7 +342,7 @@ void PairwiseAs(const MatrixProduct& p) {
     }
   }
 }
-void Pairwise(const MatrixProduct& p) { p.cols == 4 ? PairwiseAs<4>(p) : PairwiseAs<16>(p); }
+void Pairwise(const MatrixProduct& p) { p.cols == 4 ? PairwiseAs<4>(p) : PairwiseAs<kNative>(p); }
 
 // ---- Chains of fused multiply-adds.
 
@@ -342,12 +373,13 @@ void FmaF64(const MatrixProduct& p) {
 // ---- F8F6F4: blocks of 32 products in f64.
 
 void Blocks(const MatrixProduct& p) {
-  using F = FloatsOf<16>;
-  using D = Lanes<16>::D;
+  constexpr int kWidth = kNative / 2;  // doubles are twice as wide
+  using F = FloatsOf<kWidth>;
+  using D = Lanes<kWidth>::D;
   for (int row = 0; row < p.rows; ++row) {
-    for (int col = 0; col < p.cols; col += 16) {
+    for (int col = 0; col < p.cols; col += kWidth) {
       uint32_t* const cd = p.cd + row * p.cols + col;
-      F sum = Cast<F>(Load<IntsOf<16>>(cd));
+      F sum = Cast<F>(Load<IntsOf<kWidth>>(cd));
       for (int k = 0; k < p.k; k += p.group) {
         D block = {};
         for (int i = k; i < k + p.group; ++i) {
@@ -358,7 +390,7 @@ void Blocks(const MatrixProduct& p) {
         block = block * p.a_scale[at * p.rows + row] * Load<D>(p.b_scale + at * p.cols + col);
         sum = __builtin_convertvector(__builtin_convertvector(sum, D) + block, F);
       }
-      Store(cd, Cast<IntsOf<16>>(sum));
+      Store(cd, Cast<IntsOf<kWidth>>(sum));
     }
   }
 }
@@ -387,7 +419,7 @@ void IntegerAs(const MatrixProduct& p) {
     }
   }
 }
-void Integer(const MatrixProduct& p) { p.cols == 4 ? IntegerAs<4>(p) : IntegerAs<16>(p); }
+void Integer(const MatrixProduct& p) { p.cols == 4 ? IntegerAs<4>(p) : IntegerAs<kNative>(p); }
 
 }  // namespace
 

@@ -61,6 +61,7 @@ struct MatrixProduct {
   const double* a_scale = nullptr;
   const double* b_scale = nullptr;
   MatrixType d = MatrixType::kF32;  // of the accumulator; the steps of f16 and bf16 round to it
+  bool in_range = false;            // products of A and B are neither beyond f32's range nor denormal
   bool clamp = false;               // integers saturate
   bool flush = false;               // CDNA2: denormals are zeros
   bool fp16_ovfl = false;           // MODE.FP16_OVFL: a sum beyond f16 is its largest value

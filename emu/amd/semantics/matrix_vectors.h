@@ -27,10 +27,21 @@ struct Lanes;
     typedef double D __attribute__((vector_size(8 * w)));  \
     typedef int64_t L __attribute__((vector_size(8 * w))); \
   };
+US_LANES(2)
 US_LANES(4)
 US_LANES(8)
 US_LANES(16)
 #undef US_LANES
+
+// Lanes of one register of the host: wider vectors work too, but the compiler takes comparisons of them
+// apart.
+#if defined(__AVX512F__)
+constexpr int kNative = 16;
+#elif defined(__AVX2__)
+constexpr int kNative = 8;
+#else
+constexpr int kNative = 4;
+#endif
 
 template <class V, class T>
 US_VEC V Load(const T* from) {

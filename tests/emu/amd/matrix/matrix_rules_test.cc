@@ -30,6 +30,7 @@ class Product {
     p_.a_stride = 1;
     p_.b_stride = 16;
     p_.d = d;
+    p_.in_range = min_exponent == -14;
     for (auto* v : {&a_, &b_, &a_significand_, &b_significand_}) v->resize(16 * static_cast<size_t>(k));
     a_exponent_.resize(a_.size());
     b_exponent_.resize(b_.size());
