@@ -244,9 +244,8 @@ class CodeObjectParser {
     for (uint64_t i = 1; i < num_symbols_; ++i) {
       US_ASSIGN_OR_RETURN(const Elf64_Sym sym, SymbolAt(i));
       US_ASSIGN_OR_RETURN(const std::string name, String(sym.st_name));
-      if (sym.st_shndx == SHN_UNDEF) {
-        return absl::InvalidArgumentError(absl::StrCat("code object: symbol '", name, "' is not defined"));
-      }
+      // Older compilers leave the names of LDS variables undefined; a relocation that needs one is refused.
+      if (sym.st_shndx == SHN_UNDEF) continue;
       if (!out_.symbols_.emplace(name, Symbol{name, sym.st_value, sym.st_size}).second) {
         return absl::InvalidArgumentError(absl::StrCat("code object: symbol '", name, "' appears twice"));
       }
@@ -292,7 +291,12 @@ class CodeObjectParser {
       }
       uint64_t value = static_cast<uint64_t>(r.r_addend);
       if (form->symbol) {
-        US_ASSIGN_OR_RETURN(const Elf64_Sym sym, SymbolAt(ELF64_R_SYM(r.r_info)));
+        const uint64_t index = ELF64_R_SYM(r.r_info);
+        US_ASSIGN_OR_RETURN(const Elf64_Sym sym, SymbolAt(index));
+        if (index != 0 && sym.st_shndx == SHN_UNDEF) {
+          US_ASSIGN_OR_RETURN(const std::string name, String(sym.st_name));
+          return absl::InvalidArgumentError(absl::StrCat("code object: symbol '", name, "' is not defined"));
+        }
         value += sym.st_value;
       }
       out_.relocations_.push_back({r.r_offset, form->form, value});
