@@ -107,11 +107,13 @@ absl::Status DecodeCdnaVop3p(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(TakeSecondWord(c, inst));
   const Row& row = *c->row;
   inst->enc = Encoding::VOP3P;
-  // A load of scales and the MFMA that uses them are one instruction, where the MFMA says so (abid bit 0).
-  if (row.op == Opcode::V_MFMA_LD_SCALE_B32 && c->n >= 16 && Field(c->Word(8), 31, 23) == 0x1a7 &&
-      Field(c->Word(8), 14, 11) == 1 &&
-      c->table->Find(Encoding::VOP3PX2, Field(c->Word(8), 22, 16)) != nullptr) {
-    return DecodeScaled(c, inst);
+  // A load of scales and the MFMA that follows it are one instruction, where the MFMA says so (abid bit 0):
+  // which of the two it is takes all sixteen bytes, and every load of scales has them.
+  if (row.op == Opcode::V_MFMA_LD_SCALE_B32) {
+    US_RETURN_IF_ERROR(c->Need(16));
+    bool scaled = Field(c->Word(8), 31, 23) == 0x1a7 && Field(c->Word(8), 14, 11) == 1 &&
+                  c->table->Find(Encoding::VOP3PX2, Field(c->Word(8), 22, 16)) != nullptr;
+    if (scaled) return DecodeScaled(c, inst);
   }
   bool matrix = IsMfma(row.op) || IsSmfmac(row.op);
   uint64_t operands = BitMask(31, 16);

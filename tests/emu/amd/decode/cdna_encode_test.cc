@@ -159,11 +159,12 @@ TEST(CdnaEncode, BytesAreThoseOfTheAssembler) {
 TEST(CdnaEncode, DecodingWhatWasEncodedGivesTheInstruction) {
   for (Isa isa : {Isa::kCdna2, Isa::kCdna3, Isa::kCdna4}) {
     for (const Sample& sample : DrawSamples(isa)) {
-      uint8_t bytes[kMaxInstBytes];
+      uint8_t bytes[kMaxInstBytes] = {};
       auto size = Encode(sample.inst, bytes);
       ASSERT_TRUE(size.ok()) << sample.text << ": " << size.status();
       Inst again;
-      ASSERT_TRUE(DecodeInto(isa, bytes, *size, &again).ok()) << sample.text << " " << Hex(bytes, *size);
+      ASSERT_TRUE(DecodeInto(isa, bytes, sizeof(bytes), &again).ok())
+          << sample.text << " " << Hex(bytes, *size);
       EXPECT_EQ(again.size, *size);
       EXPECT_EQ(Text(again), sample.text);
     }

@@ -13,6 +13,7 @@
 #include "emu/amd/decode/inst.h"
 #include "emu/amd/decode/rows.h"
 #include "emu/amd/disasm/disasm.h"
+#include "src/base/file.h"
 #include "tests/emu/amd/decode/cdna_exceptions.h"
 #include "tests/emu/amd/decode/cdna_words.h"
 #include "tests/emu/amd/decode/mc_oracle.h"
@@ -150,6 +151,28 @@ TEST(CdnaMc, OpcodesOfOtherGenerationsAreRefused) {
               << IsaTarget(isa) << " takes " << OpcodeName(row.op);
         }
       }
+    }
+  }
+}
+
+TEST(CdnaMc, CompiledCodeReadsAlikeToTheLetter) {
+  for (Isa isa : kIsas) {
+    for (const char* level : {"O0", "O1", "O3"}) {
+      auto code =
+          ReadFile(absl::StrFormat("tests/emu/amd/decode/compiled_%s_%s_w64.text", IsaTarget(isa), level));
+      ASSERT_TRUE(code.ok()) << code.status();
+      const auto* bytes = reinterpret_cast<const uint8_t*>(code->data());
+      CompareOptions options;
+      options.isa = isa;
+      options.cpu = IsaTarget(isa);
+      options.wave_size = 64;
+      for (const McDifference& d : CompareWithMc(bytes, code->size(), options)) {
+        ADD_FAILURE() << options.cpu << " " << level << " at " << d.offset << ": " << d.what << "\n  ours "
+                      << d.ours << "\n  MC   " << d.mc;
+      }
+      std::vector<Line> lines = Disassemble(isa, bytes, code->size());
+      EXPECT_GT(lines.size(), 1200u);
+      for (const Line& line : lines) EXPECT_TRUE(line.valid) << line.offset << " " << line.text;
     }
   }
 }

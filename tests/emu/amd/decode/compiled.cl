@@ -70,7 +70,30 @@ kernel void matrices(global float8v* c, global const half16v* a, global const ha
 kernel void lanes(global int* out, int n) {
   int item = get_global_id(0), v = out[item];
   v += __builtin_amdgcn_update_dpp(0, v, 0x111, 0xf, 0xf, 0);
+#if !defined(__GFX9__)
   v += __builtin_amdgcn_mov_dpp8(v, 0x1234);
+#endif
   v += __builtin_amdgcn_ds_bpermute(item * 4, v);
+#if defined(__GFX9__)
+  out[item] = __builtin_amdgcn_readfirstlane(v);
+#else
   out[item] = __builtin_amdgcn_readfirstlane(v) + __builtin_amdgcn_permlane16(v, v, 1, 2, 0, 0);
+#endif
 }
+
+#if defined(__GFX9__)
+typedef float float4v __attribute__((ext_vector_type(4)));
+typedef half half4v __attribute__((ext_vector_type(4)));
+
+kernel void matrices_of_cdna(global float4v* c, global const half4v* a, global const half4v* b) {
+  int i = get_global_id(0);
+  float4v sum = c[i];
+  for (int k = 0; k < 4; k++) sum = __builtin_amdgcn_mfma_f32_16x16x16f16(a[i + k], b[i + k], sum, 0, 0, 0);
+  c[i] = sum;
+}
+
+kernel void doubles_of_cdna(global double* c, global const double* a) {
+  int i = get_global_id(0);
+  c[i] = __builtin_amdgcn_mfma_f64_4x4x4f64(a[i], a[i + 1], c[i], 0, 0, 0);
+}
+#endif
