@@ -114,7 +114,11 @@ std::string ImageDescriptor::Read(const Inst& inst, const WaveState& wave) {
 ImageAddress::ImageAddress(const Inst& inst, WaveState& wave, ImageType type, bool mip)
     : half_(inst.a16), mip_(mip), type_(type) {
   int n = 0;
-  for (int i = 0; i < inst.src[0].dwords && n < 5; ++i) rows_[n++] = wave.Vgpr(inst.src[0].reg + i);
+  // GFX9's encoding does not say how many registers hold the address: the image does.
+  constexpr int kMostCoordinates = 4, kLastVgpr = 255;
+  const int count = IsCdna(wave.isa) ? kMostCoordinates : inst.src[0].dwords;
+  for (int i = 0; i < count && n < 5 && inst.src[0].reg + i <= kLastVgpr; ++i)
+    rows_[n++] = wave.Vgpr(inst.src[0].reg + i);
   for (int k = 0; k < inst.n_nsa; ++k) {
     for (int i = 0; i < inst.nsa_dwords[k] && n < 5; ++i) rows_[n++] = wave.Vgpr(inst.nsa_vaddr[k] + i);
   }

@@ -292,6 +292,127 @@ TEST_P(Generations, ScalarLoads) {
   }
 }
 
+// Instructions that only some generations have, or that each encodes in its own way, from their bytes: v2-v5
+// afterwards.
+TEST_P(Generations, SpecialFormsFromTheirBytes) {
+  const auto pattern = [](size_t at) {
+    uint32_t word = 0;
+    for (size_t i = 0; i < 4; ++i) word |= uint32_t{PatternByte(at + i)} << (8 * i);
+    return word;
+  };
+  const auto expect = [&](const std::string& body, int registers,
+                          const std::function<uint32_t(int lane, int i)>& want) {
+    const std::vector<uint32_t> got = RunLoad(body);
+    if (HasFailure()) return;
+    for (int lane = 0; lane < lanes(); ++lane) {
+      for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(got[static_cast<size_t>(4 * lane + i)], i < registers ? want(lane, i) : 0xd0d0d0d0)
+            << body << " lane " << lane << " register " << i;
+      }
+    }
+  };
+  // Bytes as fractions of 255, through the instruction's format; v1 made even first: typed elements are
+  // aligned.
+  const char* const format =
+      cdna() ? "format:[BUF_DATA_FORMAT_8_8_8_8,BUF_NUM_FORMAT_UNORM]" : "format:[BUF_FMT_8_8_8_8_UNORM]";
+  expect(BufferSetup(2048) + "v_lshlrev_b32 v1, 2, v0\ntbuffer_load_format_xyzw v[2:5], v1, s[12:15], " +
+             (isa() == Isa::kRdna4 ? "null " : "0 ") + format + " offen offset:8",
+         4, [&](int lane, int i) {
+           return std::bit_cast<uint32_t>(
+               static_cast<float>(PatternByte(static_cast<size_t>(8 + 4 * lane + i)) / 255.0));
+         });
+  // Transfers into LDS: 64 dwords by lane, read back by each lane's number.
+  const std::string lds_read = "\nWAIT\nv_lshlrev_b32 v13, 2, v0\nds_read_b32 v2, v13 offset:256";
+  const std::string m0 = "s_movk_i32 m0, 0xf0\n";
+  const auto by_lane = [&](int lane, int) { return pattern(static_cast<size_t>(20 * lane + 1 + 16)); };
+  if (isa() == Isa::kCdna2) {
+    expect(m0 + "global_load_dword v1, s[0:1] offset:16 lds" + lds_read, 1, by_lane);
+    expect(
+        "v_mov_b32 v14, 0x77\nv_mov_b32 v13, 0\ns_store_dword s2, s[0:1], 0x40\ns_waitcnt "
+        "lgkmcnt(0)\ns_dcache_wb\n"
+        "global_load_dword v2, v13, s[0:1] offset:64",
+        1, [&](int, int) { return 0x01100000u; });
+  }
+  if (isa() >= Isa::kCdna3) expect(m0 + "global_load_lds_dword v1, s[0:1] offset:16" + lds_read, 1, by_lane);
+  if (cdna()) {
+    expect(m0 + BufferSetup(2048) + "buffer_load_dword v1, s[12:15], 0 offen offset:16 lds" + lds_read, 1,
+           by_lane);
+    expect(
+        "v_lshlrev_b32 v13, 2, v0\nv_accvgpr_write_b32 a4, v13\nds_write_b32 v13, a4 "
+        "offset:64\nWAIT\nds_read_b32 a6, v13 offset:64\n"
+        "WAIT\nv_accvgpr_read_b32 v2, a6",
+        1, [](int lane, int) { return static_cast<uint32_t>(4 * lane); });
+  }
+  if (isa() == Isa::kCdna4) {
+    expect(
+        "s_mov_b32 m0, 0\nv_lshlrev_b32 v13, 4, v0\nglobal_load_lds_dwordx4 v13, s[0:1]\nWAIT\nds_read_b128 "
+        "v[2:5], v13",
+        4, [&](int lane, int i) { return pattern(static_cast<size_t>(16 * lane + 4 * i)); });
+    // Rows of sixteen halves: four lanes a row, lane i receives column i.
+    expect(
+        "s_mov_b32 m0, 0\nv_lshlrev_b32 v13, 2, v0\nglobal_load_lds_dword v13, s[0:1]\nglobal_load_lds_dword "
+        "v13, s[0:1] offset:256\n"
+        "WAIT\nv_lshlrev_b32 v13, 3, v0\nds_read_b64_tr_b16 v[2:3], v13",
+        2, [&](int lane, int i) {
+          const auto half = [&](int row) {
+            return pattern(static_cast<size_t>(lane / 16 * 128 + row * 32 + lane % 16 * 2)) & 0xffff;
+          };
+          return half(2 * i) | half(2 * i + 1) << 16;
+        });
+  }
+  if (isa() == Isa::kRdna4) {
+    expect(BufferSetup(2048) +
+               "s_buffer_load_i16 s20, s[12:15], 0x6\ns_load_u8 s21, s[0:1], 0x9\ns_wait_kmcnt "
+               "0x0\nv_mov_b32 v2, s20\nv_mov_b32 v3, s21",
+           2, [&](int, int i) {
+             return i == 0 ? static_cast<uint32_t>(int32_t{static_cast<int16_t>(pattern(6))})
+                           : uint32_t{PatternByte(9)};
+           });
+    if (lanes() == 32) {
+      expect("v_lshlrev_b32 v13, 4, v0\nglobal_load_tr_b128 v[2:5], v13, s[0:1]", 4, [&](int lane, int i) {
+        const auto half = [&](int j) {
+          return pattern(static_cast<size_t>((lane / 8 * 8 + j) * 16 + lane % 8 * 2)) & 0xffff;
+        };
+        return half(2 * i) | half(2 * i + 1) << 16;
+      });
+    }
+    expect(
+        "s_mov_b32 m0, 5\nv_mov_b32 v32, 1\nv_mov_b32 v33, 2\nglobal_load_block v[32:63], v12, s[0:1]\nWAIT\n"
+        "v_mov_b32 v2, v32\nv_mov_b32 v3, v33\nv_mov_b32 v4, v34\nglobal_wb scope:SCOPE_SYS\nglobal_inv "
+        "scope:SCOPE_SYS",
+        3, [&](int, int i) { return i == 1 ? 2u : pattern(static_cast<size_t>(4 * i)); });
+  }
+  // A 2D image of 8-bit integers, 64 texels a row: x = lane, y = 1.
+  if (IsRdna(isa()) || isa() == Isa::kCdna2) {
+    const uint32_t width = 63, height = 3;
+    uint32_t w[4] = {KernelRunner::kBufferVa >> 8, 0, 0, 0xfacu | 9u << 28};
+    if (isa() == Isa::kCdna2) {
+      w[1] = 10u << 20 | 4u << 26, w[2] = width | height << 14;
+    } else if (isa() == Isa::kRdna4) {
+      w[1] = 46u << 17 | (width & 3) << 30, w[2] = width >> 2 | height << 14;
+    } else {
+      w[1] = 46u << 20 | (width & 3) << 30, w[2] = width >> 2 | height << 14;
+    }
+    std::string text = "v_mov_b32 v6, v0\nv_mov_b32 v7, 1\nv_mov_b32 v8, 1\n";
+    for (int i = 0; i < 4; ++i) text += absl::StrFormat("s_mov_b32 s%d, 0x%x\n", 16 + i, w[i]);
+    text += absl::StrFormat("s_mov_b32 s20, 0x%x\ns_mov_b32 s21, 0\ns_mov_b32 s22, 0\ns_mov_b32 s23, 0\n",
+                            isa() == Isa::kCdna2 ? 63u << 13 : 0u);
+    const auto texel = [&](int lane, int i) {
+      return uint32_t{PatternByte(static_cast<size_t>(256 + 4 * lane + i))};
+    };
+    if (isa() == Isa::kCdna2) {
+      expect(text + "image_load v[2:5], v[6:7], s[16:23] dmask:0xf unorm", 4, texel);
+    } else {
+      const std::string unorm = isa() == Isa::kRdna4 ? "" : " unorm";
+      expect(text + "image_load v[2:5], [v6, v8], s[16:23] dmask:0xf dim:SQ_RSRC_IMG_2D" + unorm, 4, texel);
+      expect(text + "image_get_resinfo v[2:5], v12, s[16:23] dmask:0xf dim:SQ_RSRC_IMG_2D" + unorm, 4,
+             [&](int, int i) { return i == 0   ? width + 1
+                                      : i == 1 ? height + 1
+                                               : 1u; });
+    }
+  }
+}
+
 struct AtomicCase {
   const char* rdna3;
   const char* rdna4;
