@@ -178,6 +178,10 @@ absl::Status DecodeBuffer(Cursor* c, Inst* inst) {
     US_RETURN_IF_ERROR(FindRow(c, Encoding::MUBUF, Field(c->w, 25, 18)));
   }
   US_RETURN_IF_ERROR(SecondWord(c, inst));
+  if (c->row->n_src == 0) {  // cache invalidations: no other field has a meaning
+    US_RETURN_IF_ERROR(c->Zero(14, 13));
+    return c->Zero(55, 53);
+  }
   inst->offset = static_cast<int32_t>(Field(c->w, 11, 0));
   inst->slc = Field(c->w, 12, 12);
   inst->dlc = Field(c->w, 13, 13);
@@ -185,10 +189,6 @@ absl::Status DecodeBuffer(Cursor* c, Inst* inst) {
   inst->tfe = Field(c->w, 53, 53);
   inst->offen = Field(c->w, 54, 54);
   inst->idxen = Field(c->w, 55, 55);
-  if (c->row->n_src == 0) {  // cache invalidations
-    US_RETURN_IF_ERROR(c->Zero(14, 13));
-    return c->Zero(55, 53);
-  }
   US_RETURN_IF_ERROR(
       ReadBuffer(c, {Field(c->w, 47, 40), Field(c->w, 39, 32), Field(c->w, 52, 48) << 2}, inst));
   return ReadSource(c, Field(c->w, 63, 56), c->row->src[2], 2, inst);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "emu/amd/decode/cursor.h"
+#include "emu/amd/decode/encoder.h"
 #include "src/base/status.h"
 
 namespace understudy::emu::amd::decode {
@@ -186,6 +187,15 @@ absl::Status ReadSource(Cursor* c, uint32_t field, const Slot& slot, int i, Inst
   }
   Fill(slot, kind, 0, out);
   return absl::OkStatus();
+}
+
+uint32_t InlineFloatCode(uint64_t pattern) {
+  for (const auto& row : kInlineFloats) {
+    for (uint32_t i = 0; i < 9; ++i) {
+      if (row[i] == pattern) return 240 + i;
+    }
+  }
+  return 0;
 }
 
 uint64_t InlineFloatAsF16(uint64_t f32) {

@@ -321,12 +321,32 @@ bool IsRdna35(const RawRow& raw) {
 
 }  // namespace
 
+namespace {
+
+uint64_t Key(const Row& row) {
+  return static_cast<uint64_t>(row.enc) << 32 | static_cast<uint64_t>(row.op) << 16 | row.number;
+}
+
+}  // namespace
+
 Table::Table(std::vector<Row> rows) : rows_(std::move(rows)) {
   for (const Row& row : rows_) {
     auto& index = by_encoding_[static_cast<int>(row.enc)];
     if (index.size() <= row.number) index.resize(row.number + 1, nullptr);
     index[row.number] = &row;
+    by_opcode_.push_back(&row);
   }
+  std::sort(by_opcode_.begin(), by_opcode_.end(),
+            [](const Row* a, const Row* b) { return Key(*a) < Key(*b); });
+}
+
+const Row* Table::Find(Encoding enc, Opcode op) const {
+  Row wanted;
+  wanted.enc = enc;
+  wanted.op = op;
+  auto at = std::lower_bound(by_opcode_.begin(), by_opcode_.end(), Key(wanted),
+                             [](const Row* row, uint64_t key) { return Key(*row) < key; });
+  return at != by_opcode_.end() && (*at)->enc == enc && (*at)->op == op ? *at : nullptr;
 }
 
 namespace {

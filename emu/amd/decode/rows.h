@@ -80,10 +80,13 @@ class Table {
     const auto& index = by_encoding_[static_cast<int>(enc)];
     return number < index.size() ? index[number] : nullptr;
   }
+  // The row of a mnemonic in an encoding; nullptr when it has none.
+  const Row* Find(Encoding enc, Opcode op) const;
   const std::vector<Row>& rows() const { return rows_; }
 
  private:
   std::vector<Row> rows_;
+  std::vector<const Row*> by_opcode_;  // sorted by encoding and mnemonic
   std::vector<const Row*> by_encoding_[static_cast<int>(Encoding::kCount)];
 };
 

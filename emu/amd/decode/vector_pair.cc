@@ -93,8 +93,10 @@ absl::Status DecodeLdsdir(Cursor* c, Inst* inst) {
   if (rdna4) inst->wait_vm_vsrc = static_cast<uint8_t>(Field(c->w, 23, 23));
   inst->n_dst = 1;
   inst->wait_vdst = static_cast<uint8_t>(Field(c->w, 19, 16));
-  inst->attr = static_cast<uint8_t>(Field(c->w, 15, 10));
-  inst->attr_chan = static_cast<uint8_t>(Field(c->w, 9, 8));
+  if (c->op == 0) {  // the direct load, opcode 1, has no attribute
+    inst->attr = static_cast<uint8_t>(Field(c->w, 15, 10));
+    inst->attr_chan = static_cast<uint8_t>(Field(c->w, 9, 8));
+  }
   return ReadVgpr(c, Field(c->w, 7, 0), c->row->dst[0], 3, &inst->dst[0], inst);
 }
 

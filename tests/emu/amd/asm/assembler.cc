@@ -22,6 +22,8 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include <set>
+
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();
 void LLVMInitializeAMDGPUTarget();
@@ -31,8 +33,15 @@ void LLVMInitializeAMDGPUAsmParser();
 
 namespace understudy::emu::amd {
 
-absl::StatusOr<std::vector<uint8_t>> Assemble(const std::string& cpu, const std::string& source,
-                                              const std::string& features) {
+namespace {
+
+struct Diagnostics {
+  std::string text;
+  std::set<int> lines;  // from 1
+};
+
+absl::StatusOr<std::vector<uint8_t>> Run(const std::string& cpu, const std::string& source,
+                                         const std::string& features, Diagnostics* found) {
   static const bool initialised = [] {
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTarget();
@@ -52,14 +61,15 @@ absl::StatusOr<std::vector<uint8_t>> Assemble(const std::string& cpu, const std:
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(triple, cpu, features));
   if (!subtarget->isCPUStringValid(cpu)) return absl::InvalidArgumentError("LLVM does not know CPU " + cpu);
 
-  std::string diagnostics;
   llvm::SourceMgr sources;
   sources.setDiagHandler(
       [](const llvm::SMDiagnostic& diagnostic, void* out) {
-        llvm::raw_string_ostream stream(*static_cast<std::string*>(out));
+        auto* into = static_cast<Diagnostics*>(out);
+        llvm::raw_string_ostream stream(into->text);
         diagnostic.print("asm", stream, false);
+        into->lines.insert(diagnostic.getLineNo());
       },
-      &diagnostics);
+      found);
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(source), llvm::SMLoc());
 
   llvm::MCContext context(triple, info.get(), registers.get(), subtarget.get(), &sources);
@@ -75,8 +85,8 @@ absl::StatusOr<std::vector<uint8_t>> Assemble(const std::string& cpu, const std:
   std::unique_ptr<llvm::MCTargetAsmParser> target_parser(
       target->createMCAsmParser(*subtarget, *parser, *instructions, options));
   parser->setTargetParser(*target_parser);
-  if (parser->Run(/*NoInitialTextSection=*/false) || !diagnostics.empty()) {
-    return absl::InvalidArgumentError(diagnostics);
+  if (parser->Run(/*NoInitialTextSection=*/false) || !found->text.empty()) {
+    return absl::InvalidArgumentError(found->text);
   }
   auto file = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(object.data(), object.size()), "asm"));
@@ -88,6 +98,46 @@ absl::StatusOr<std::vector<uint8_t>> Assemble(const std::string& cpu, const std:
     if (*name == ".text") return std::vector<uint8_t>(contents->bytes_begin(), contents->bytes_end());
   }
   return absl::InternalError("no .text");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<uint8_t>> Assemble(const std::string& cpu, const std::string& source,
+                                              const std::string& features) {
+  Diagnostics found;
+  return Run(cpu, source, features, &found);
+}
+
+absl::StatusOr<std::vector<std::vector<uint8_t>>> AssembleLines(const std::string& cpu,
+                                                                const std::vector<std::string>& lines,
+                                                                const std::string& features) {
+  // Every instruction starts a slot of 32 bytes; a refused line leaves its slot empty in the second pass.
+  constexpr size_t kSlot = 32;
+  std::set<int> refused;
+  for (int pass = 0; pass < 2; ++pass) {
+    std::string source;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      bool skip = refused.count(static_cast<int>(i) * 3 + 1) != 0;
+      source += (skip ? ".long 0" : lines[i]) + "\n.byte 0xa5\n.balign 32, 0\n";
+    }
+    Diagnostics found;
+    absl::StatusOr<std::vector<uint8_t>> code = Run(cpu, source, features, &found);
+    if (!code.ok() && (pass == 1 || found.lines.empty())) return code.status();
+    if (!code.ok()) {
+      refused = found.lines;
+      continue;
+    }
+    std::vector<std::vector<uint8_t>> out(lines.size());
+    for (size_t i = 0; i < lines.size() && (i + 1) * kSlot <= code->size(); ++i) {
+      if (refused.count(static_cast<int>(i) * 3 + 1) != 0) continue;
+      auto begin = code->begin() + static_cast<int64_t>(i * kSlot);
+      auto end = begin + kSlot;
+      while (end != begin && *(end - 1) != 0xa5) --end;  // the mark behind the instruction
+      if (end != begin) out[i].assign(begin, end - 1);
+    }
+    return out;
+  }
+  return absl::InternalError("unreachable");
 }
 
 }  // namespace understudy::emu::amd

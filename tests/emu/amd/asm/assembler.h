@@ -17,4 +17,9 @@ namespace understudy::emu::amd {
 absl::StatusOr<std::vector<uint8_t>> Assemble(const std::string& cpu, const std::string& source,
                                               const std::string& features = "");
 
+// Assembles each line apart: its bytes, or no bytes where LLVM refuses it (with a diagnostic of its own).
+absl::StatusOr<std::vector<std::vector<uint8_t>>> AssembleLines(const std::string& cpu,
+                                                                const std::vector<std::string>& lines,
+                                                                const std::string& features = "");
+
 }  // namespace understudy::emu::amd
