@@ -27,6 +27,10 @@ class VectorBuilder : public TermMath {
   U16 SrcPkU16(int i, int half) const { return half == 0 ? Lo16(SrcU32(i)) : Hi16(SrcU32(i)); }
   F16 SrcPkF16(int i, int half) const { return {SrcPkU16(i, half)}; }
   BF16 SrcPkBF16(int i, int half) const { return {SrcPkU16(i, half)}; }
+  F32 SrcPkF32(int i, int half) const { return {SrcWord(i, half)}; }
+  U32 SrcByte(int i) const { return Byte<0>(SrcU32(i)); }
+  Bool SelectsHigh(int i) const { return CBool((modifiers_.selects >> i & 1) != 0); }
+  U32 TruthTable() const { return {c->bv_const("truth_table", 32)}; }
   U32 SrcWord(int i, int word) const {
     const unsigned at = 32 * static_cast<unsigned>(word);
     return {Source(i).extract(at + 31, at)};
@@ -48,6 +52,8 @@ class VectorBuilder : public TermMath {
   void DstF64(F64 v) { DstU64(v.bits); }
   void DstPkU16(U16 lo, U16 hi) { DstU32(Pack16(lo, hi)); }
   void DstPkF16(F16 lo, F16 hi) { DstPkU16(lo.bits, hi.bits); }
+  void DstPkF32(F32 lo, F32 hi) { DstU64(Pack32(lo.bits, hi.bits)); }
+  void DstByte(U32 v) { DstU32(And(v, C32(0xff))); }
   void DstLoF16(F16 v) { DstU16(v.bits); }
   void DstHiF16(F16 v) { DstU16(v.bits); }
   // Words arrive lowest first.
@@ -84,10 +90,16 @@ const VectorRow* RowOf(Opcode op) {
     static const VectorRow row = MakeRow<semantic::opcode>(); \
     return row.run != nullptr ? &row : nullptr;               \
   }
+#define SEMANTIC_FOR(chapter, generations, opcode, function, state, note)
+#define SAME(opcode, other) \
+  case Opcode::opcode:      \
+    return RowOf(Opcode::other);
 #define WAVE_OP(opcode, function, state, note)
 #define REFUSED(opcode, reason)
 #include "emu/amd/semantics/semantics.inc"
 #undef SEMANTIC
+#undef SEMANTIC_FOR
+#undef SAME
 #undef WAVE_OP
 #undef REFUSED
     default:

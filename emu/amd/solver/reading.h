@@ -22,8 +22,9 @@ struct VectorResult {
   std::optional<z3::expr> value, mask;
 };
 struct VectorModifiers {
-  bool clamp = false;  // integer saturation
-  uint8_t signs = 0;   // bit i: source i of an iu8/iu4 dot product is signed
+  bool clamp = false;   // integer saturation
+  uint8_t signs = 0;    // bit i: source i of an iu8/iu4 dot product is signed
+  uint8_t selects = 0;  // bit i: op_sel of source i, where an instruction asks for it (V_PK_MOV_B32)
 };
 
 // Whether VectorTerms knows the instruction.

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "emu/amd/semantics/float_bits.h"
+
 namespace understudy::emu::amd::solver {
 
 // One type a width, so that overloads (Zext32 of 16 bits, PopCount of 32 or 64) resolve as they do over
@@ -179,6 +181,16 @@ struct TermMath {
   template <class T, int kTag>
   T Bits(FloatTerm<T, kTag> a) const {
     return a.bits;
+  }
+  // The exact value of an 8-bit (or narrower) float, from its table of 256.
+  template <class Format>
+  F32 F32FromSmall(U32 code) const {
+    z3::expr out = c->bv_val(0, 32);
+    for (uint32_t i = 0; i < 256; ++i) {
+      const uint32_t bits = __builtin_bit_cast(uint32_t, WidenSmall<Format>(i));
+      out = z3::ite(code.e == c->bv_val(i, 32), c->bv_val(bits, 32), out);
+    }
+    return {{out}};
   }
   F16 AsF16(U16 a) const { return {a}; }
   BF16 AsBF16(U16 a) const { return {a}; }

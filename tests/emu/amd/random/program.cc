@@ -227,7 +227,8 @@ class Emitter {
 
   std::string Vector(int index, Kind kind) const {
     const bool half = kind == Kind::kF16 || kind == Kind::kU16;
-    return absl::StrCat(Range("v", kFirstVector + index, WordsOf(kind)), half && isa_ != Isa::kRdna4 && !Cdna() ? ".l" : "");
+    return absl::StrCat(Range("v", kFirstVector + index, WordsOf(kind)),
+                        half && isa_ != Isa::kRdna4 && !Cdna() ? ".l" : "");
   }
   std::string Text(const Source& s, Kind kind) const {
     switch (s.from) {

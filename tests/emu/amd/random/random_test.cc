@@ -131,7 +131,8 @@ TEST_P(RandomPrograms, AgreeWithTheOracle) {
 INSTANTIATE_TEST_SUITE_P(Machines, RandomPrograms,
                          ::testing::Values(Machine{Isa::kRdna3, 32}, Machine{Isa::kRdna3, 64},
                                            Machine{Isa::kRdna35, 32}, Machine{Isa::kRdna4, 32},
-                                           Machine{Isa::kRdna4, 64}),
+                                           Machine{Isa::kRdna4, 64}, Machine{Isa::kCdna2, 64},
+                                           Machine{Isa::kCdna3, 64}, Machine{Isa::kCdna4, 64}),
                          [](const auto& info) {
                            return std::string(IsaTarget(info.param.isa)) + "Wave" +
                                   std::to_string(info.param.wave_size);

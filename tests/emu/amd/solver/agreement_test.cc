@@ -16,15 +16,21 @@ using testing::Draws;
 
 struct Row {
   Opcode op;
+  SemanticRow row;
   Signature signature;
 };
 std::vector<Row> Rows() {
   return {
-#define SEMANTIC(chapter, opcode, function, state, note) {Opcode::opcode, SignatureOf<semantic::opcode>()},
+#define SEMANTIC(chapter, opcode, function, state, note) \
+  {Opcode::opcode, SemanticRow::opcode, SignatureOf<semantic::opcode>()},
+#define SEMANTIC_FOR(chapter, generations, opcode, function, state, note)
+#define SAME(opcode, other)
 #define WAVE_OP(opcode, function, state, note)
 #define REFUSED(opcode, reason)
 #include "emu/amd/semantics/semantics.inc"
 #undef SEMANTIC
+#undef SEMANTIC_FOR
+#undef SAME
 #undef WAVE_OP
 #undef REFUSED
   };
@@ -64,7 +70,9 @@ TEST(Readings, SolverAndInterpreterAgree) {
       }
     }
     const bool clamp = row.signature.saturates && draws.Below(2) != 0;
-    const uint8_t signs = static_cast<uint8_t>(draws.Below(4));
+    const uint8_t signs = static_cast<uint8_t>(draws.Below(4)),
+                  selects = static_cast<uint8_t>(draws.Below(4));
+    const uint32_t truth_table = draws.Below(256);
     LaneArrays a = {};
     for (int i = 0; i < 4; ++i) {
       if (row.signature.src[i] == SrcKind::kMask) {
@@ -76,8 +84,10 @@ TEST(Readings, SolverAndInterpreterAgree) {
     a.mask = lanes->mask;
     a.saturate = clamp;
     a.signs = signs;
+    a.selects = selects;
+    a.truth_table = truth_table;
     a.lanes = 32;
-    baseline->kernels[static_cast<int>(row.op)].host_like(a);
+    baseline->kernels[static_cast<size_t>(row.row)].host_like(a);
     for (int lane = 0; lane < 16; ++lane) {
       z3::context c;
       std::vector<z3::expr> sources;
@@ -85,8 +95,14 @@ TEST(Readings, SolverAndInterpreterAgree) {
         const SrcKind kind = row.signature.src[i];
         sources.push_back(kind == SrcKind::kNone ? c.bv_val(0, 32) : SourceTerm(c, *lanes, i, kind, lane));
       }
-      auto result = VectorTerms(row.op, sources, {.clamp = clamp, .signs = signs});
+      auto result = VectorTerms(row.op, sources, {.clamp = clamp, .signs = signs, .selects = selects});
       ASSERT_TRUE(result.ok()) << result.status();
+      if (result->value) {
+        z3::expr_vector from(c), to(c);
+        from.push_back(c.bv_const("truth_table", 32));
+        to.push_back(c.bv_val(truth_table, 32));
+        result->value = result->value->substitute(from, to);
+      }
       for (int w = 0; w < DstWords(row.signature.dst); ++w) {
         const unsigned at = 32 * static_cast<unsigned>(w);
         ASSERT_EQ(Number(result->value->extract(at + 31, at)), lanes->dst[w][lane])

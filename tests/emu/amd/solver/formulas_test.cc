@@ -10,6 +10,7 @@
 
 #include "emu/amd/semantics/semantics.h"
 #include "emu/amd/solver/reading.h"
+#include "tests/emu/amd/evidence/evidence.h"
 
 namespace understudy::emu::amd::solver {
 namespace {
@@ -45,6 +46,7 @@ class Formulas : public ::testing::Test {
     ASSERT_TRUE(result->value.has_value()) << OpcodeName(op);
     EXPECT_EQ(Refutation(*result->value == formula), "") << OpcodeName(op);
     proved.insert(op);
+    for (const Isa isa : kAllIsas) RecordExecuted(isa, op);
   }
 
   z3::context c;
@@ -65,6 +67,19 @@ void Formulas::TearDownTestSuite() {
     }
     return false;
   };
+  // Other mnemonics of a row that has one.
+#define SEMANTIC(chapter, opcode, function, state, note)
+#define SEMANTIC_FOR(chapter, generations, opcode, function, state, note)
+#define SAME(opcode, other) \
+  if (proved.count(Opcode::other) != 0) proved.insert(Opcode::opcode);
+#define WAVE_OP(opcode, function, state, note)
+#define REFUSED(opcode, reason)
+#include "emu/amd/semantics/semantics.inc"
+#undef SEMANTIC
+#undef SEMANTIC_FOR
+#undef SAME
+#undef WAVE_OP
+#undef REFUSED
   for (int i = 0; i < static_cast<int>(Opcode::kCount); ++i) {
     const auto op = static_cast<Opcode>(i);
     if (ReadsVector(op) && of_this_kind(OpcodeName(op)) && proved.count(op) == 0) {
@@ -140,6 +155,30 @@ TEST_F(Formulas, ShiftsTakeTheAmountModuloTheWidth) {
   Check(Opcode::V_LSHL_OR_B32, {x, y, z}, shifted(x, Low(y, 5), 32, true, false) | z);
   Check(Opcode::V_XAD_U32, {x, y, z}, (x ^ y) + z);
   Check(Opcode::V_ADD3_U32, {x, y, z}, x + y + z);
+}
+
+TEST_F(Formulas, WideSumsShiftByAtMostSeven) {
+  const expr z64 = c.bv_const("S2_64", 64);
+  Check(Opcode::V_LSHL_ADD_U64, {x64, y, z64}, z3::shl(x64, z3::zext(Low(y, 3), 32)) + z64);
+}
+
+TEST_F(Formulas, TruthTablesAreLookedUpBitByBit) {
+  const expr table = c.bv_const("truth_table", 32);
+  const auto look = [&](unsigned i) {
+    const auto bit = [&](const expr& e) { return z3::zext(e.extract(i, i), 31); };
+    return BitAt(table, bit(x) * V(4) + bit(y) * V(2) + bit(z));
+  };
+  Check(Opcode::V_BITOP3_B32, {x, y, z}, FromBits(32, look));
+  Check(Opcode::V_BITOP3_B16, {x, y, z}, Word16(FromBits(16, look)));
+}
+
+TEST_F(Formulas, ShiftedPacksSaturateEachByte) {
+  const auto clamp = [&](const expr& e, int64_t lo, int64_t hi) {
+    const expr shifted = z3::ashr(e, Low(z, 5)), low = c.bv_val(lo, 32), high = c.bv_val(hi, 32);
+    return z3::ite(shifted < low, low, z3::ite(shifted > high, high, shifted)).extract(7, 0);
+  };
+  Check(Opcode::V_ASHR_PK_I8_I32, {x, y, z}, Word16(z3::concat(clamp(y, -128, 127), clamp(x, -128, 127))));
+  Check(Opcode::V_ASHR_PK_U8_I32, {x, y, z}, Word16(z3::concat(clamp(y, 0, 255), clamp(x, 0, 255))));
 }
 
 TEST_F(Formulas, PackedShiftsActOnEachHalf) {
@@ -270,10 +309,14 @@ TEST(FormulaList, IntegerRowsOfTheTableHaveASolverReading) {
                        !s.uses_float && !s.reads_lane_id) {                     \
     missing += std::string(" ") + #opcode;                                      \
   }
+#define SEMANTIC_FOR(chapter, generations, opcode, function, state, note)
+#define SAME(opcode, other)
 #define WAVE_OP(opcode, function, state, note)
 #define REFUSED(opcode, reason)
 #include "emu/amd/semantics/semantics.inc"
 #undef SEMANTIC
+#undef SEMANTIC_FOR
+#undef SAME
 #undef WAVE_OP
 #undef REFUSED
   EXPECT_EQ(missing, "");
