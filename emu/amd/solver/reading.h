@@ -48,6 +48,6 @@ absl::StatusOr<ScalarResult> ScalarTerms(Opcode op, const std::vector<z3::expr>&
                                          const ScalarState& state);
 
 // "" when `claim` holds for every value of its constants; else a counterexample, or why the solver gave up.
-std::string Refutation(const z3::expr& claim, unsigned timeout_ms = 60'000);
+std::string Refutation(const z3::expr& claim, unsigned timeout_ms = 600'000);
 
 }  // namespace understudy::emu::amd::solver
