@@ -19,6 +19,8 @@
 ABSL_FLAG(bool, verbose, false, "also list the vectors that pass");
 ABSL_FLAG(bool, list, false, "list what is known of every opcode");
 ABSL_FLAG(bool, markdown, false, "with --list: the page docs/fidelity.md");
+ABSL_FLAG(std::string, check, "",
+          "strict checks: waits, hazards, uninit, races or all, each with :warn or :fail");
 
 namespace understudy::cli {
 namespace {
@@ -53,6 +55,7 @@ json OutcomeJson(const std::string& file, const emu::amd::conform::Vector& v, co
         {{"place", d.place}, {"expected", HexWord(d.expected)}, {"got", HexWord(d.got)}});
   }
   if (!o.disassembly.empty()) row["disassembly"] = o.disassembly;
+  for (const auto& r : o.reports) row["checks"].push_back(r.message);
   return row;
 }
 
@@ -66,6 +69,7 @@ void PrintOutcome(const std::string& file, const emu::amd::conform::Vector& v, c
                 HexWord(d.got).c_str());
   }
   if (o.differences.size() > kShown) std::printf("    and %zu more\n", o.differences.size() - kShown);
+  for (const auto& r : o.reports) std::printf("    %s\n", r.message.c_str());
   if (o.verdict == Verdict::kPass) return;
   for (const std::string& line : o.disassembly) std::printf("        %s\n", line.c_str());
 }
@@ -177,6 +181,11 @@ absl::StatusOr<int> RunConform(const std::vector<std::string>& files) {
     return List(absl::GetFlag(FLAGS_gfx));
   }
   if (files.empty()) return absl::InvalidArgumentError("no FILE given; see `understudy conform --help`");
+  emu::amd::CheckOptions checks;
+  if (std::string error, text = absl::GetFlag(FLAGS_check); !text.empty() && !checks.Parse(text, &error)) {
+    return absl::InvalidArgumentError(absl::StrCat("--check: ", error));
+  }
+  uint64_t found = 0;
   const std::string only = absl::GetFlag(FLAGS_gfx);
   const bool as_json = absl::GetFlag(FLAGS_json), verbose = absl::GetFlag(FLAGS_verbose);
   std::map<std::string, Counts> counts;  // by gfx
@@ -188,11 +197,13 @@ absl::StatusOr<int> RunConform(const std::vector<std::string>& files) {
     for (const auto& v : vectors) {
       progress.Update(++done, v.id);
       if (!only.empty() && v.gfx != only) continue;
-      const Outcome o = emu::amd::conform::Run(v);
+      const Outcome o = emu::amd::conform::Run(v, checks);
+      found += o.reports.size();
+      const bool plain = o.verdict == Verdict::kPass && o.reports.empty();
       ++counts[v.gfx].by_verdict[static_cast<int>(o.verdict)];
       if (as_json) {
-        if (verbose || o.verdict != Verdict::kPass) rows.push_back(OutcomeJson(file, v, o));
-      } else if (verbose || o.verdict != Verdict::kPass) {
+        if (verbose || !plain) rows.push_back(OutcomeJson(file, v, o));
+      } else if (verbose || !plain) {
         progress.Finish();
         PrintOutcome(file, v, o);
       }
@@ -226,9 +237,10 @@ absl::StatusOr<int> RunConform(const std::vector<std::string>& files) {
                     {"refused", c.of(Verdict::kRefused)}};
   }
   if (as_json) {
-    std::printf("%s\n", json{{"summary", summary}, {"vectors", rows}}.dump(2).c_str());
+    std::printf("%s\n", json{{"summary", summary}, {"vectors", rows}, {"findings", found}}.dump(2).c_str());
   } else {
     std::printf("%s", t.Text().c_str());
+    if (checks.any()) std::printf("strict checks: %s findings\n", Thousands(found).c_str());
   }
   return failed == 0 ? 0 : 1;
 }

@@ -36,7 +36,7 @@ Exit code: 0 when every result is right, 1 when one is not, 2 on an error.
      RunDemo},
     {"conform",
      "run instruction vectors and say which agree",
-     R"(usage: understudy conform [--gfx=NAME] [--json] [--verbose] FILE...
+     R"(usage: understudy conform [--gfx=NAME] [--check=NAME:MODE,...] [--json] [--verbose] FILE...
        understudy conform --list [--gfx=NAME] [--json] [--verbose] [--markdown]
 
 Runs each vector (JSON lines in the format of tests/data/conformance/amd/state.jsonl) on the emulator and prints the
@@ -44,6 +44,7 @@ counts of passes, differences and refusals, then each difference with register, 
 the disassembly of the program.
 
   --gfx=NAME       only vectors of this ISA (default: all; an ISA that the emulator lacks counts as refused)
+  --check=LIST     strict checks on: waits, hazards, uninit, races or all, each with :warn (reported) or :fail (faults)
   --json           JSON instead of a table
   --verbose        also list the passes
 
@@ -54,7 +55,7 @@ With --list it runs nothing and prints what is known of every opcode: per ISA an
   --markdown       the page docs/fidelity.md
 Exit code: 0 when no vector differs, 1 when one does, 2 on an error.
 )",
-     {"gfx", "json", "verbose", "list", "markdown"},
+     {"gfx", "check", "json", "verbose", "list", "markdown"},
      RunConform},
     {"disasm",
      "disassemble a code object or raw machine code",

@@ -217,7 +217,7 @@ int MatrixDistance(const Facts& producer, const Facts& consumer, Relation relati
     const bool read = relation != Relation::kVectorWriteAfterWrite;
     if (p.dgemm) {
       if (read && consumer.effects.unit != Unit::kValu) return small_dgemm ? 9 : 18;
-      return small_dgemm ? 6 : 11;
+      return small_dgemm ? 6 : n == 16 ? 19 : 11;
     }
     return n + (gfx940 && !p.xdl ? 2 : 3) + late;
   }
@@ -227,14 +227,14 @@ int MatrixDistance(const Facts& producer, const Facts& consumer, Relation relati
       if (c.dgemm && c.passes == 4 && small_dgemm) return 4;
       return gfx940 && n == 2 ? 2 : 0;
     }
-    if (p.dgemm) return c.xdl ? 0 : small_dgemm ? 4 : 9;
+    if (p.dgemm) return c.xdl ? 0 : small_dgemm ? 4 : n == 16 ? 17 : 9;
     if (gfx940) {
       if (c.xdl && !p.xdl) return 0;
       return p.xdl ? n + 1 + late : n;
     }
     return c.dgemm ? n + 1 : n;
   }
-  if (p.dgemm) return small_dgemm ? 6 : 11;
+  if (p.dgemm) return small_dgemm ? 6 : n == 16 ? 19 : 11;
   return n + (gfx940 && !p.xdl ? 2 : 3) + late;
 }
 

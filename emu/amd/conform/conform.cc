@@ -232,7 +232,7 @@ absl::StatusOr<std::vector<Vector>> LoadVectors(const std::string& path) {
   return vectors;
 }
 
-Outcome Run(const Vector& vector) {
+Outcome Run(const Vector& vector, const CheckOptions& checks) {
   Outcome outcome;
   Isa isa = Isa::kRdna3;
   if (!IsaOfTarget(Target(vector), &isa)) {
@@ -283,8 +283,10 @@ Outcome Run(const Vector& vector) {
   Dispatch::Options options;
   options.instruction_budget = kInstructionBudget;
   options.exact_lds_bytes = kLdsBytes;
+  options.checks = checks;
   Dispatch dispatch(isa, regs, &memory, options);
   dispatch.Step(kInstructionBudget + 1);
+  outcome.reports = dispatch.reports();
 
   Tolerance tolerance;
   const std::vector<uint8_t>& tested = vector.body.empty() ? vector.program : vector.body;

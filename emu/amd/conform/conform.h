@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "emu/amd/check/options.h"
 
 namespace understudy::emu::amd::conform {
 
@@ -46,10 +47,11 @@ struct Outcome {
   std::string reason;
   std::vector<Difference> differences;
   std::vector<std::string> disassembly;  // of the body, or of the whole program
+  std::vector<CheckReport> reports;      // of the strict checks
 };
 const char* VerdictName(Outcome::Verdict verdict);
 
-// Disassembly is produced only where the verdict is not kPass.
-Outcome Run(const Vector& vector);
+// Disassembly is produced only where the verdict is not kPass. `checks` is the strict mode to run in.
+Outcome Run(const Vector& vector, const CheckOptions& checks = {});
 
 }  // namespace understudy::emu::amd::conform

@@ -160,10 +160,10 @@ TEST_P(Deletion, IsReportedOrHarmless) {
   }
   std::printf("%s: %d of %d weakened waits reported, %d of %d shortened hazards\n", target.c_str(),
               reported_waits, waits, reported_hazards, hazards);
-  // What is not reported waits for stores, for values that this input's path does not use, or is longer than
-  // need be.
-  EXPECT_GT(reported_waits * 2, waits);
-  EXPECT_GE(reported_hazards * 3, hazards);
+  // What is not reported waits for stores, for values that this input's path does not use, or for less than
+  // is outstanding anyway. The s_nops of CDNA are all needed; RDNA4's s_wait_alu serve other paths too.
+  EXPECT_GT(reported_waits * 3, waits * 2);
+  EXPECT_GE(reported_hazards * 3, hazards * (emu::amd::IsCdna(isa) ? 3 : 2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Deletion,
