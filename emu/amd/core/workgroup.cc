@@ -33,6 +33,19 @@ uint32_t InitialMode(Isa isa, uint32_t rsrc1) {
   return mode;
 }
 
+// Registers and LDS of every launch are filled: at the speed of memset and memcpy.
+void FillWords(uint32_t* words, size_t count, uint32_t value) {
+  if (count == 0) return;
+  if (value == (value & 0xff) * 0x01010101u) {
+    std::memset(words, static_cast<int>(value & 0xff), 4 * count);
+    return;
+  }
+  words[0] = value;
+  for (size_t done = 1; done < count; done *= 2) {
+    std::memcpy(words + done, words, 4 * std::min(done, count - done));
+  }
+}
+
 }  // namespace
 
 std::string LaunchPlan::Decode(Isa generation, const DispatchRegs& registers, const Dispatch::Options& opts) {
@@ -177,7 +190,7 @@ void Workgroup::Start(const uint32_t id[3]) {
     dims[i] = id[i] + 1 == plan_.end_group[i] ? plan_.partial_dim[i] : plan_.group_dim[i];
     threads *= dims[i];
   }
-  std::fill(lds_.begin(), lds_.end(), plan_.options.vgpr_fill);
+  FillWords(lds_.data(), lds_.size(), plan_.options.vgpr_fill);
   active_waves = running = (threads + plan_.wave_size - 1) / plan_.wave_size;
   at_barrier = waiting = current = 0;
   seen_events = clock = 0;
@@ -194,7 +207,7 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   const uint32_t lanes = plan_.wave_size;
   WaveState& s = wave.state;
   wave.status = Wave::Status::kReady;
-  std::fill(std::begin(s.sgpr), std::end(s.sgpr), fill);
+  FillWords(s.sgpr, std::size(s.sgpr), fill);
   s.sgpr[kNull] = 0;
   s.pc = regs.pgm_addr;
   s.scc = false;
@@ -268,15 +281,17 @@ void Workgroup::StartWave(Wave& wave, uint32_t index, const uint32_t id[3], cons
   s.sgpr[kExecLo] = static_cast<uint32_t>(LowMask(live));
   s.sgpr[kExecHi] = lanes == 64 ? static_cast<uint32_t>(LowMask(live) >> 32) : 0;
 
-  std::fill(s.vgpr, s.vgpr + static_cast<size_t>(s.num_vgprs) * lanes, fill);
-  if (s.num_agprs != 0) std::fill(s.Agpr(0), s.Agpr(static_cast<int>(s.num_agprs)), fill);
+  FillWords(s.vgpr, static_cast<size_t>(s.num_vgprs) * lanes, fill);
+  FillWords(s.Agpr(0), static_cast<size_t>(s.num_agprs) * lanes, fill);
   // Work-item ids packed as z 29:20, y 19:10, x 9:0; TIDIG_COMP_CNT says how many are supplied.
   const uint64_t components = Bits(regs.rsrc2, 12, 11);
   const uint32_t y_unit = components >= 1 ? 1u << 10 : 0, z_unit = components >= 2 ? 1u << 20 : 0;
   uint32_t x = first % dims[0], y = first / dims[0] % dims[1], z = first / dims[0] / dims[1];
-  for (uint32_t lane = 0; lane < live; ++lane) {
-    s.vgpr[lane] = x + y * y_unit + z * z_unit;
-    if (++x < dims[0]) continue;
+  for (uint32_t lane = 0; lane < live;) {
+    // A run of work-items along x.
+    const uint32_t run = std::min(dims[0] - x, live - lane), id = x + y * y_unit + z * z_unit;
+    for (uint32_t i = 0; i < run; ++i) s.vgpr[lane + i] = id + i;
+    lane += run;
     x = 0;
     if (++y < dims[1]) continue;
     y = 0;
