@@ -30,8 +30,21 @@ std::string Spelling(const Inst& inst) {
   return Lower(OpcodeName(inst.op));
 }
 
-// s102 to s105 are FLAT_SCRATCH and XNACK_MASK here.
-// Constants of packed bytes read as 32-bit words.
+bool HasBf16InlineForm(uint64_t literal) {
+  auto low = static_cast<int16_t>(literal);
+  if (low >= -16 && low <= 64) return true;
+  switch (static_cast<uint16_t>(low) & 0x7fff) {
+    case 0x3f00:
+    case 0x3f80:
+    case 0x4000:
+    case 0x4080:
+      return true;
+    default:
+      return static_cast<uint16_t>(low) == 0x3e22;
+  }
+}
+
+// s102 to s105 are FLAT_SCRATCH and XNACK_MASK here; constants of packed bytes read as 32-bit words.
 std::string Register(Operand o, const TextOptions& options) {
   switch (o.type) {
     case DataType::FP8:
@@ -43,7 +56,10 @@ std::string Register(Operand o, const TextOptions& options) {
       o.bits = 32;
       break;
     case DataType::BF16:
-      if (o.kind == Operand::Kind::kLiteral) o.type = DataType::B32, o.bits = 32;
+      // The whole literal, marked where its low half has an inline form.
+      if (o.kind == Operand::Kind::kLiteral) {
+        return absl::StrFormat(HasBf16InlineForm(o.imm) ? "lit(0x%x)" : "0x%x", o.imm);
+      }
       break;
     default:
       break;

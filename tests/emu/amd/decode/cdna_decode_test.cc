@@ -68,6 +68,17 @@ TEST(CdnaDecode, LiteralEqualToASelectorNumberIsAValue) {
   }
 }
 
+// MC 22 prints these as the operand whose code the constant equals.
+TEST(CdnaDecode, ConstantOfMadmkEqualToASelectorNumberIsAValue) {
+  for (uint32_t code : {0xbbu, 0xf2u, 0xe7u, 0xffu}) {
+    Inst i = Must({0x2e000501, code}, Isa::kCdna2);
+    EXPECT_EQ(i.op, Opcode::V_MADMK_F32);
+    EXPECT_EQ(i.src[1].kind, Operand::Kind::kLiteral);
+    EXPECT_EQ(i.src[1].imm, code);
+  }
+  EXPECT_EQ(Text(Must({0x2e000501, 0xbb}, Isa::kCdna2)), "v_madmk_f32 v0, v1, 0xbb, v2");
+}
+
 TEST(CdnaDecode, SdwaSelectsExtendsAndKeeps) {
   // v_or_b32_sdwa v0, sext(v1), v2 dst_sel:BYTE_2 dst_unused:UNUSED_PRESERVE src0_sel:WORD_1 src1_sel:BYTE_3
   Inst i = Must({0x280004f9, 0x030d1201});

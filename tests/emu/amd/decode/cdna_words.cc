@@ -250,6 +250,9 @@ bool McFailsOn(const Words w) {
   if (Bits(w[0], 31, 31) == 0) {
     bool vopc = Bits(w[0], 31, 25) == 0x3e, vop1 = Bits(w[0], 31, 25) == 0x3f;
     if (vop1 && Bits(w[0], 16, 9) == 2) return Bits(w[0], 24, 24);  // v_readfirstlane_b32
+    uint32_t vop2 = Bits(w[0], 30, 25);
+    bool has_k = !vopc && !vop1 && (vop2 == 23 || vop2 == 24 || vop2 == 36 || vop2 == 37);
+    if (has_k && w[1] < 256) return true;
     if (Bits(w[0], 8, 0) != 249) return false;
     if (Bits(w[1], 18, 16) == 7 || Bits(w[1], 26, 24) == 7) return true;
     return !vopc && (Bits(w[1], 10, 8) == 7 || Bits(w[1], 12, 11) == 3);
