@@ -50,7 +50,8 @@ struct Operand {
   uint16_t bits = 0;  // operand width in bits, as the ISA tables state (16 for f16, 24 for i24, 64, 128...)
   // Constants. kInlineFloat: 16-bit vector operands (integer ones too) and packed f16/bf16 get the f16 (bf16)
   // pattern in bits 15:0 with zero above, 64-bit operands (integer ones too) the f64 pattern, all others
-  // (packed 16-bit integers, every 32-bit type, scalar instructions) the f32 pattern. kLiteral: F64 = literal
+  // (packed 16-bit integers, every 32-bit type, scalar instructions) the f32 pattern; CDNA's pairs of 32-bit
+  // values (PK2_F32, PK2_B32) have the f32 pattern in the low half and zero above. kLiteral: F64 = literal
   // << 32, I64 = sign-extended, everything else zero-extended (a 16-bit operand reads bits 15:0).
   uint64_t imm = 0;
 
