@@ -214,6 +214,36 @@ TEST(CodeObject, ForgedFieldsAreNamed) {
          ".wavefront_size is 32, the kernel descriptor says 64");
 }
 
+// Older compilers leave the names of LDS variables undefined. Nothing refers to them; where something does,
+// the file is refused.
+TEST(CodeObject, UndefinedSymbolsAreRefusedWhereARelocationNeedsThem) {
+  std::vector<uint8_t> file = Load("table_v5.hsaco");
+  const auto word = [&](size_t at) {
+    uint64_t v;
+    std::memcpy(&v, file.data() + at, 8);
+    return v;
+  };
+  const char* name = "__clang_ocl_kern_imp_read";
+  const uint64_t address = Nm("table_v5.nm").at(name);
+  constexpr uint64_t kRelative64 = 13, kAbs64 = 3;
+  size_t symbol = 0, relocation = 0;
+  for (size_t at = 8; at + 8 <= file.size(); at += 8) {
+    if (word(at) == address && symbol == 0) symbol = at - 8;  // st_value is the second word
+    if (word(at) == kRelative64) relocation = at;             // r_info of the only one
+  }
+  ASSERT_NE(symbol, 0u);
+  ASSERT_NE(relocation, 0u);
+  file[symbol + 6] = file[symbol + 7] = 0;  // st_shndx
+  const auto unused = CodeObject::Parse(file);
+  ASSERT_TRUE(unused.ok()) << unused.status();
+  EXPECT_EQ(unused->symbols().count(name), 0u);
+  EXPECT_EQ(unused->kernels().size(), 1u);
+  const uint64_t needs_it = uint64_t{3} << 32 | kAbs64;  // it is the third symbol
+  std::memcpy(file.data() + relocation, &needs_it, 8);
+  EXPECT_EQ(CodeObject::Parse(file).status().ToString(),
+            "INVALID_ARGUMENT: code object: symbol '__clang_ocl_kern_imp_read' is not defined");
+}
+
 TEST(MsgPack, ReadsTheExamplesOfTheSpecification) {
   // {"compact": true, "schema": 0}, the example on msgpack.org.
   const auto v = ParseMsgPack(std::vector<uint8_t>{0x82, 0xa7, 'c', 'o', 'm', 'p', 'a', 'c', 't', 0xc3, 0xa6,
