@@ -268,17 +268,15 @@ template <int W>
 US_VEC IntsOf<W> AddFused(IntsOf<W> sum, IntsOf<W> top, IntsOf<W> c, bool drops_small_c, IntsOf<W>* bad) {
   using I = IntsOf<W>;
   constexpr int kHalf = W / 2;  // doubles are twice as wide
-  struct Halves {
-    IntsOf<kHalf> low, high;
-  };
+  constexpr auto kLanes = std::make_index_sequence<kHalf>();
   const Accumulator<W> acc = TakeApart<W>(c);
   const I signed_c = acc.negative ? -acc.significand : acc.significand;
-  const Halves sums = Cast<Halves>(sum), tops = Cast<Halves>(top), cs = Cast<Halves>(signed_c),
-               exponents = Cast<Halves>(acc.exponent);
-  const Halves parts = {
-      Cast<IntsOf<kHalf>>(AddFusedPart<kHalf>(sums.low, tops.low, cs.low, exponents.low, drops_small_c)),
-      Cast<IntsOf<kHalf>>(AddFusedPart<kHalf>(sums.high, tops.high, cs.high, exponents.high, drops_small_c))};
-  const I bits = Cast<I>(parts);
+  const auto low = AddFusedPart<kHalf>(Part<0>(sum, kLanes), Part<0>(top, kLanes), Part<0>(signed_c, kLanes),
+                                       Part<0>(acc.exponent, kLanes), drops_small_c);
+  const auto high =
+      AddFusedPart<kHalf>(Part<kHalf>(sum, kLanes), Part<kHalf>(top, kLanes), Part<kHalf>(signed_c, kLanes),
+                          Part<kHalf>(acc.exponent, kLanes), drops_small_c);
+  const I bits = Cast<I>(Join(low, high, std::make_index_sequence<W>()));
   // A product of 2^128 or more is infinite even where the sum is not.
   *bad |= IsSpecial<W>(bits) | (top > 125);
   return bits;

@@ -3,8 +3,14 @@
 // Vectors of W lanes in the compiler's portable notation, and the few operations on them that matrix kernels
 // share. Included by matrix_kernels_*.cc only, once for each host instruction set (US_SEMANTICS_ARCH).
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #ifndef US_SEMANTICS_ARCH
 #error "matrix kernels are compiled for a named host instruction set"
@@ -72,10 +78,26 @@ US_VEC I Min(I a, I b) {
 // True where any lane of a mask is set.
 template <class I>
 US_VEC bool Any(I mask) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(I) == 64) return _mm512_test_epi32_mask(Cast<__m512i>(mask), Cast<__m512i>(mask)) != 0;
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(I) == 32) return _mm256_testz_si256(Cast<__m256i>(mask), Cast<__m256i>(mask)) == 0;
+#endif
   int32_t lanes[sizeof(I) / 4], any = 0;
   std::memcpy(lanes, &mask, sizeof(I));
   for (int32_t lane : lanes) any |= lane;
   return any != 0;
+}
+
+// The first or second half of a vector's lanes, and the two put together.
+template <int kFirst, class V, size_t... kLane>
+US_VEC auto Part(V v, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(v, v, (kFirst + kLane)...);
+}
+template <class V, size_t... kLane>
+US_VEC auto Join(V low, V high, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(low, high, kLane...);
 }
 
 template <int W>
