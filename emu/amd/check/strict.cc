@@ -2,6 +2,7 @@
 // The observer that runs the checks of one dispatch, each over the waves that it concerns.
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/strings/str_format.h"
@@ -37,12 +38,16 @@ class Strict : public Observer {
         shadow->defined.Start(*wave, &lds);
       }
       wave->access_log = &log_;
+      shadow->wave = wave;
     }
     if (options_.races != CheckMode::kOff) races_.StartGroup(waves);
   }
 
   void EndGroup(const std::vector<WaveState*>& waves) override {
-    for (WaveState* wave : waves) wave->access_log = nullptr;
+    for (WaveState* wave : waves) {
+      wave->access_log = nullptr;
+      waves_[wave->wave_slot]->wave = nullptr;
+    }
     if (options_.races != CheckMode::kOff) races_.EndGroup(waves);
   }
 
@@ -86,24 +91,38 @@ class Strict : public Observer {
  private:
   struct Shadow {
     explicit Shadow(ReportSink* sink) : waits(sink), hazards(sink), defined(sink) {}
+    const WaveState* wave = nullptr;  // while its workgroup runs
     WaitTracker waits;
     HazardTracker hazards;
     DefinedTracker defined;
     std::vector<uint8_t> lds;  // of the workgroup, in its first wave's shadow: undefined bits of each byte
   };
 
-  // Reads of LDS that a load from memory has yet to fill.
+  // Reads of LDS that a load from memory, of any wave of the workgroup, has yet to fill.
   ExecResult CheckPendingLds(WaveState& wave) {
+    if (current_->effects.unit != Unit::kLds && current_->effects.unit != Unit::kFlat)
+      return ExecResult::kNext;
+    std::vector<const Shadow*> filling;
+    for (const std::unique_ptr<Shadow>& shadow : waves_) {
+      if (shadow != nullptr && shadow->wave != nullptr && shadow->wave->lds == wave.lds &&
+          shadow->waits.HasPendingLds()) {
+        filling.push_back(shadow.get());
+      }
+    }
+    if (filling.empty()) return ExecResult::kNext;
     for (const AccessLog::Entry& entry : log_.entries) {
       if (entry.space != MemorySpace::kLds || entry.access == Access::kWrite) continue;
-      const Facts* pending = waves_[wave.wave_slot]->waits.PendingLds(static_cast<uint32_t>(entry.address));
-      if (pending == nullptr) continue;
-      if (sink_.Add(CheckKind::kWaits, wave, *current_, pending, wave.wave_in_group, entry.lane,
-                    absl::StrFormat("LDS byte 0x%x", entry.address),
-                    absl::StrFormat(
-                        "reads LDS byte 0x%x, which '%s' at pc 0x%x has yet to write: no wait covers it",
-                        entry.address, pending->Text(), pending->pc)) == ExecResult::kFault) {
-        return ExecResult::kFault;
+      for (const Shadow* shadow : filling) {
+        const Facts* pending = shadow->waits.PendingLds(static_cast<uint32_t>(entry.address));
+        if (pending == nullptr) continue;
+        const std::string place = absl::StrFormat("LDS byte 0x%x", entry.address);
+        if (sink_.Add(
+                CheckKind::kWaits, wave, *current_, pending, shadow->wave->wave_in_group, entry.lane, place,
+                absl::StrFormat("reads %s, which '%s' at pc 0x%x has yet to write: no wait for %s covers it",
+                                place, pending->Text(), pending->pc,
+                                WaitCounterName(pending->wait.events[0].counter))) == ExecResult::kFault) {
+          return ExecResult::kFault;
+        }
       }
     }
     return ExecResult::kNext;

@@ -257,6 +257,11 @@ void WaitTracker::After(const Facts& facts, uint64_t exec, const AccessLog& log,
   operations_.push_back(std::move(op));
 }
 
+bool WaitTracker::HasPendingLds() const {
+  return std::any_of(operations_.begin(), operations_.end(),
+                     [](const Operation& op) { return !op.lds.empty(); });
+}
+
 const Facts* WaitTracker::PendingLds(uint32_t byte) const {
   for (const Operation& op : operations_) {
     for (const auto& [at, value] : op.lds) {

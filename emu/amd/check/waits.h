@@ -31,6 +31,7 @@ class WaitTracker {
 
   // The operation that a byte of LDS waits for, or null.
   const Facts* PendingLds(uint32_t byte) const;
+  bool HasPendingLds() const;
 
  private:
   struct Saved {

@@ -221,6 +221,97 @@ TEST(Waits, Rdna3Wave64) {
   }
 }
 
+constexpr Case kCdnaCases[] = {
+    {"a load is waited for", "global_load_dword v2, v1, s[0:1]\ns_waitcnt vmcnt(0)\nv_mov_b32 v3, v2", ""},
+    {"a load is not waited for", "global_load_dword v2, v1, s[0:1]\nv_mov_b32 v3, v2",
+     "global_load_dword|v_mov_b32|v2|vmcnt"},
+    {"stores count in vmcnt too", R"(
+      global_load_dword v2, v1, s[0:1]
+      global_store_dword v1, v1, s[2:3]
+      s_waitcnt vmcnt(1)
+      v_mov_b32 v4, v2)",
+     ""},
+    {"the high bits of vmcnt", "global_load_dword v2, v1, s[0:1]\ns_waitcnt vmcnt(16)\nv_mov_b32 v3, v2",
+     "global_load_dword|v_mov_b32|v2|vmcnt"},
+    {"FLAT returns in any order", R"(
+      v_mov_b32 v3, s1
+      v_add_co_u32 v2, vcc, v1, s0
+      flat_load_dword v4, v[2:3]
+      global_load_dword v5, v1, s[0:1]
+      s_waitcnt vmcnt(1) lgkmcnt(0)
+      v_mov_b32 v6, v4)",
+     "flat_load_dword|v_mov_b32|v4|vmcnt and lgkmcnt"},
+    {"an accumulation register", "global_load_dword a2, v1, s[0:1]\nv_accvgpr_read_b32 v3, a2",
+     "global_load_dword|v_accvgpr_read|a2|vmcnt"},
+    {"the same, waited for",
+     "global_load_dword a2, v1, s[0:1]\ns_waitcnt vmcnt(0)\nv_accvgpr_read_b32 v3, a2", ""},
+    {"memory to LDS", R"(
+      s_mov_b32 m0, 0
+      s_nop 1
+      buffer_load_dword v1, s[4:7], 0 offen lds
+      ds_read_b32 v2, v1
+      s_waitcnt vmcnt(0) lgkmcnt(0))",
+     "buffer_load_dword|ds_read_b32|LDS byte 0x0|vmcnt"},
+    {"memory to LDS, waited for", R"(
+      s_mov_b32 m0, 0
+      s_nop 1
+      buffer_load_dword v1, s[4:7], 0 offen lds
+      s_waitcnt vmcnt(0)
+      ds_read_b32 v2, v1
+      s_waitcnt lgkmcnt(0))",
+     ""},
+};
+
+TEST(Waits, Cdna) {
+  for (Isa isa : {Isa::kCdna2, Isa::kCdna3, Isa::kCdna4}) {
+    SCOPED_TRACE(IsaName(isa));
+    for (const Case& c : kCdnaCases) {
+      // A descriptor of the input buffer: 1 KiB, no stride.
+      Case with = c;
+      const std::string body =
+          std::string("s_mov_b32 s4, s0\ns_mov_b32 s5, s1\ns_movk_i32 s6, 0x400\ns_mov_b32 s7, 0x20000\n") +
+          c.body;
+      with.body = body.c_str();
+      Check(with, isa, 64);
+    }
+  }
+}
+
+constexpr Case kRdna4Cases[] = {
+    {"loadcnt", "global_load_b32 v2, v1, s[0:1]\ns_wait_loadcnt 0x0\nv_mov_b32 v3, v2", ""},
+    {"dscnt covers no load from memory", "global_load_b32 v2, v1, s[0:1]\ns_wait_dscnt 0x0\nv_mov_b32 v3, v2",
+     "global_load_b32|v_mov_b32|v2|loadcnt"},
+    {"kmcnt", "s_load_b32 s4, s[0:1], 0x0\ns_wait_kmcnt 0x0\ns_mov_b32 s5, s4", ""},
+    {"dscnt covers no scalar load", "s_load_b32 s4, s[0:1], 0x0\ns_wait_dscnt 0x0\ns_mov_b32 s5, s4",
+     "s_load_b32|s_mov_b32|s4|kmcnt"},
+    {"one of two LDS loads", "ds_load_b32 v2, v1\nds_load_b32 v3, v1\ns_wait_dscnt 0x1\nv_mov_b32 v4, v2",
+     ""},
+    {"both counters in one instruction", R"(
+      global_load_b32 v2, v1, s[0:1]
+      ds_load_b32 v3, v1
+      s_wait_loadcnt_dscnt 0x0
+      v_add_nc_u32 v4, v2, v3)",
+     ""},
+    {"each has its own limit", R"(
+      global_load_b32 v2, v1, s[0:1]
+      ds_load_b32 v3, v1
+      s_wait_loadcnt_dscnt 0x1
+      v_mov_b32 v4, v3)",
+     "ds_load_b32|v_mov_b32|v3|dscnt"},
+    {"the other one's is 0", R"(
+      global_load_b32 v2, v1, s[0:1]
+      ds_load_b32 v3, v1
+      s_wait_loadcnt_dscnt 0x1
+      v_mov_b32 v4, v2)",
+     ""},
+    {"s_wait_idle",
+     "s_load_b32 s4, s[0:1], 0x0\nglobal_load_b32 v2, v1, s[0:1]\ns_wait_idle\nv_add_nc_u32 v3, v2, s4", ""},
+};
+
+TEST(Waits, Rdna4) {
+  for (const Case& c : kRdna4Cases) Check(c, Isa::kRdna4, 32);
+}
+
 // The value really is not there: what a wrong program computes differs from what memory held.
 TEST(Waits, AMissingWaitGivesPoisonAndTheWaitGivesTheValue) {
   const std::string load = "global_load_b32 v2, v1, s[0:1]\n", store = "global_store_b32 v1, v2, s[2:3]\n";
