@@ -137,7 +137,7 @@ ExecResult AtomicOf(const Inst& inst, WaveState& wave) {
   constexpr int kWords = sizeof(T) / 4;
   const int stride = wave.wave_size;
   uint32_t* data = Row(wave, inst.src[3]);
-  AtomicMath math = MemoryAtomicMath();
+  AtomicMath math = MemoryAtomicMath(wave.isa);
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     const int lane = __builtin_ctzll(mask);
     uint64_t at;

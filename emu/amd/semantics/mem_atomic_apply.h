@@ -17,8 +17,13 @@ namespace understudy::emu::amd {
 
 using AtomicMath = LaneMath<false>;
 
-// Memory pipelines outside the ALU round to nearest even and keep denormals, whatever MODE says.
-inline AtomicMath MemoryAtomicMath() { return AtomicMath(FpMode()); }
+// Memory pipelines outside the ALU round to nearest even and keep denormals, whatever MODE says; gfx90a's
+// flushes those of f32 (LLVM uses its instructions only where a program allows that).
+inline AtomicMath MemoryAtomicMath(Isa isa) {
+  FpMode mode;
+  mode.flush_in32 = mode.flush_out32 = isa == Isa::kCdna2;
+  return AtomicMath(mode);
+}
 
 // For host memory that is not aligned to the value (a caller may back GPU pages with any bytes it likes).
 inline std::mutex& MisalignedHostAtomics() {

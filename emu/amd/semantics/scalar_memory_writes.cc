@@ -93,7 +93,7 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
     uint8_t* host = wave.mem->Translate(address, sizeof(T), Access::kAtomic);
     if (host == nullptr) return RaiseMemoryFault(wave, address, sizeof(T), Access::kAtomic, -1);
     LogGlobalAccess(wave, Access::kAtomic, -1, address, sizeof(T));
-    AtomicMath math = MemoryAtomicMath();
+    AtomicMath math = MemoryAtomicMath(wave.isa);
     old = ApplyAtomicShared<Op, T>(math, host, data, data2);
   }
   if (inst.glc) std::memcpy(&wave.sgpr[reg], &old, sizeof(T));

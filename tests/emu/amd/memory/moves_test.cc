@@ -376,6 +376,26 @@ TEST(Threads, GlobalAtomicsOfSeveralHostThreadsAreAtomic) {
   }
 }
 
+// gfx90a adds to memory without denormals, whatever MODE says; later hardware keeps them.
+TEST(Atomics, DenormalSumsInMemory) {
+  for (const Isa isa : {Isa::kRdna3, Isa::kRdna4, Isa::kCdna2, Isa::kCdna3, Isa::kCdna4}) {
+    MemoryMachine machine(isa, IsCdna(isa) ? 64 : 32, 64);
+    machine.wave.mode = isa == Isa::kCdna2 ? 0xf0 : 0;
+    machine.wave.set_exec(1);
+    machine.Set64(2, MemoryMachine::kBufferVa);
+    Inst add = machine.Make(isa == Isa::kRdna4 ? Encoding::VGLOBAL : Encoding::GLOBAL,
+                            Opcode::GLOBAL_ATOMIC_ADD_F32);
+    add.src[0] = MemoryMachine::V(1);
+    add.src[1] = MemoryMachine::V(2);
+    add.src[2] = MemoryMachine::S(2, 2);
+    machine.Vgpr(1, 0) = 8;
+    machine.Vgpr(2, 0) = 0x00400000;
+    machine.Run(add);
+    machine.Run(add);
+    EXPECT_EQ(Word(machine.buffer, 8), isa == Isa::kCdna2 ? 0u : 0x00800000u) << IsaName(isa);
+  }
+}
+
 // RDNA4's minimum and maximum of numbers, conditional subtraction and packed additions, against their
 // manual's text.
 TEST(Atomics, Rdna4OperationsOnLds) {
