@@ -42,6 +42,10 @@ head -c 200 "$code_object" > "$TEST_TMPDIR/cut.co"
 check "disasm of a truncated code object" 2 "understudy disasm: " "$understudy" disasm "$TEST_TMPDIR/cut.co"
 printf '\x80\x02\x02\x7e\x00\x00\xb0\xbf' > "$TEST_TMPDIR/raw.bin"
 check "disasm of raw code" 0 "v_mov_b32_e32 v1, 0" "$understudy" disasm "$TEST_TMPDIR/raw.bin"
+printf '\x80\x00\x86\xbe\x00\x00\xb0\xbf' > "$TEST_TMPDIR/raw4.bin"
+check "disasm of gfx1201 code" 0 "s_endpgm" "$understudy" disasm --gfx=gfx1201 "$TEST_TMPDIR/raw4.bin"
+printf '\x80\x02\x02\x7e\xfe\xff\x82\xbf\x00\x00\x81\xbf' > "$TEST_TMPDIR/raw9.bin"
+check "disasm of gfx942 code has labels" 0 "// L_000000" "$understudy" disasm --gfx=gfx942 "$TEST_TMPDIR/raw9.bin"
 check "disasm of an ISA without a decoder" 2 "ISA 'gfx7' has no decoder yet" "$understudy" disasm --gfx=gfx7 "$TEST_TMPDIR/raw.bin"
 check "demo with an argument" 2 "unexpected argument 'x'" "$understudy" demo x
 check "demo without epochs" 2 "--epochs=0, expected 1 or more" "$understudy" demo --epochs=0

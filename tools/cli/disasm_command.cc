@@ -29,10 +29,13 @@ struct Section {
 };
 
 absl::StatusOr<emu::amd::Isa> IsaOf(const std::string& gfx) {
-  if (gfx == "gfx1100" || gfx == "gfx1101" || gfx == "gfx1102" || gfx == "gfx1150" || gfx == "gfx1151")
-    return emu::amd::Isa::kRdna3;
-  return absl::UnimplementedError(absl::StrCat(
-      "ISA '", gfx, "' has no decoder yet; gfx1100, gfx1101, gfx1102, gfx1150 and gfx1151 have"));
+  emu::amd::Isa isa;
+  if (emu::amd::IsaOfTarget(gfx.c_str(), &isa)) return isa;
+  std::string known;
+  for (emu::amd::Isa each : emu::amd::kAllIsas)
+    absl::StrAppend(&known, known.empty() ? "" : ", ", emu::amd::IsaTarget(each));
+  return absl::UnimplementedError(
+      absl::StrCat("ISA '", gfx, "' has no decoder yet; those of ", known, " and their kin have"));
 }
 
 bool IsElf(const std::string& file) {
@@ -84,6 +87,9 @@ absl::StatusOr<int> RunDisasm(const std::vector<std::string>& arguments) {
     sections.push_back({"", 0, {file.begin(), file.end()}});
   }
   US_ASSIGN_OR_RETURN(const emu::amd::Isa isa, IsaOf(gfx));
+  if (emu::amd::IsCdna(isa)) {
+    for (Section& s : sections) s.wave_size = 64;
+  }
 
   json rows = json::array();
   for (const Section& s : sections) {
@@ -100,6 +106,7 @@ absl::StatusOr<int> RunDisasm(const std::vector<std::string>& arguments) {
                       {"bytes", BytesToHex(s.code.data() + line.offset, line.size)},
                       {"valid", line.valid},
                       {"text", line.text}});
+      if (line.branch) rows.back()["target"] = static_cast<int64_t>(s.address) + line.target;
     }
   }
   if (absl::GetFlag(FLAGS_json))

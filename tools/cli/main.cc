@@ -61,9 +61,11 @@ Exit code: 0 when no vector differs, 1 when one does, 2 on an error.
      "disassemble a code object or raw machine code",
      R"(usage: understudy disasm [--gfx=NAME] [--json] FILE
 
-Prints each instruction of a code object's kernels (or of a raw file) with its offset, bytes and text.
+Prints each instruction of a code object's kernels (or of a raw file) with its offset, bytes and text, and a label
+where a branch goes.
 
-  --gfx=NAME       the ISA of a raw file (default gfx1100); a code object names its own
+  --gfx=NAME       the ISA of a raw file (default gfx1100; gfx1150, gfx1200, gfx1201, gfx90a, gfx942, gfx950...); a code
+                   object names its own
   --json           JSON instead of text
 Exit code: 0, or 2 on an error. Bytes that are no instruction are listed as such, with the reason.
 )",

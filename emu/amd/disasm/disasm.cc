@@ -2,6 +2,7 @@
 #include "emu/amd/disasm/disasm.h"
 
 #include <cstring>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -85,6 +86,19 @@ std::string Text(const Inst& inst, const TextOptions& options) {
   }
 }
 
+namespace {
+
+// Branches and calls whose target is in the instruction: simm16 counts words from the next instruction.
+bool IsDirectBranch(const Inst& inst) {
+  if (inst.enc != Encoding::SOPP && inst.enc != Encoding::SOPK) return false;
+  const char* name = OpcodeName(inst.op);
+  return inst.op == Opcode::S_BRANCH || inst.op == Opcode::S_CALL_B64 ||
+         inst.op == Opcode::S_SUBVECTOR_LOOP_BEGIN || inst.op == Opcode::S_SUBVECTOR_LOOP_END ||
+         std::strncmp(name, "S_CBRANCH_", 10) == 0;
+}
+
+}  // namespace
+
 std::vector<Line> Disassemble(Isa isa, const uint8_t* code, size_t n, const TextOptions& options) {
   std::vector<Line> lines;
   Inst inst;
@@ -96,6 +110,8 @@ std::vector<Line> Disassemble(Isa isa, const uint8_t* code, size_t n, const Text
       line.size = inst.size;
       line.valid = true;
       line.text = Text(inst, options);
+      line.branch = IsDirectBranch(inst);
+      if (line.branch) line.target = static_cast<int64_t>(at + inst.size) + 4 * int64_t{inst.simm};
     } else if (n - at < 4) {
       line.size = n - at;
       line.text = absl::StrCat(".byte // ", n - at, " bytes are left, fewer than a word");
@@ -114,15 +130,33 @@ std::vector<Line> Disassemble(Isa isa, const uint8_t* code, size_t n, const Text
 
 std::string DisassembleToText(Isa isa, const uint8_t* code, size_t n, uint64_t base,
                               const TextOptions& options) {
+  const std::vector<Line> lines = Disassemble(isa, code, n, options);
+  std::set<int64_t> starts, targets;
+  for (const Line& line : lines) starts.insert(static_cast<int64_t>(line.offset));
+  for (const Line& line : lines) {
+    if (line.branch && starts.count(line.target) != 0) targets.insert(line.target);
+  }
   std::string out;
-  for (const Line& line : Disassemble(isa, code, n, options)) {
+  for (const Line& line : lines) {
+    if (targets.count(static_cast<int64_t>(line.offset)) != 0) {
+      absl::StrAppendFormat(&out, "L_%06x:\n", base + line.offset);
+    }
     std::string words;
     for (size_t i = 0; i + 4 <= line.size; i += 4) {
       uint32_t word;
       std::memcpy(&word, code + line.offset + i, 4);
       absl::StrAppendFormat(&words, "%s%08x", i ? " " : "", word);
     }
-    absl::StrAppendFormat(&out, "%06x: %-27s %s\n", base + line.offset, words, line.text);
+    absl::StrAppendFormat(&out, "%06x: %-27s %s", base + line.offset, words, line.text);
+    if (line.branch) {
+      const uint64_t target = base + static_cast<uint64_t>(line.target);
+      if (targets.count(line.target) != 0) {
+        absl::StrAppendFormat(&out, " // L_%06x", target);
+      } else {
+        absl::StrAppendFormat(&out, " // 0x%x, outside", target);
+      }
+    }
+    out += "\n";
   }
   return out;
 }

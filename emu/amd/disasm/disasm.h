@@ -31,7 +31,9 @@ struct Line {
   size_t offset = 0;
   size_t size = 0;  // bytes; 4 where nothing decodes
   bool valid = false;
-  std::string text;  // or ".long 0x... // reason"
+  bool branch = false;  // a branch or call whose target the instruction holds
+  int64_t target = 0;   // that target, as an offset like `offset`; it may lie outside the code
+  std::string text;     // or ".long 0x... // reason"
 };
 
 // Walks `n` bytes of code from offset 0. What does not decode is one .long with the reason; the walk goes on
@@ -39,7 +41,8 @@ struct Line {
 std::vector<Line> Disassemble(Isa isa, const uint8_t* code, size_t n, const TextOptions& options = {});
 
 // The walk as text, one line an instruction: "0000a8: 7e020280            v_mov_b32_e32 v1, 0". Offsets start
-// at `base`.
+// at `base`. An instruction that a branch goes to has a line "L_0000a8:" before it, the branch the comment
+// "// L_0000a8", or "// 0x1a8, outside" where it leaves the code.
 std::string DisassembleToText(Isa isa, const uint8_t* code, size_t n, uint64_t base = 0,
                               const TextOptions& options = {});
 

@@ -73,5 +73,24 @@ TEST(Disasm, AWalkGoesOnAfterWhatDoesNotDecode) {
   EXPECT_EQ(text, "001000: bf800000                    s_nop 0\n");
 }
 
+TEST(Disasm, BranchTargetsHaveLabels) {
+  // s_nop 0; s_cbranch_scc0 -2; s_branch 100; s_endpgm
+  const uint32_t words[] = {0xbf800000, 0xbfa1fffe, 0xbfa00064, 0xbfb00000};
+  EXPECT_EQ(DisassembleToText(Isa::kRdna3, reinterpret_cast<const uint8_t*>(words), sizeof(words), 0x100),
+            "L_000100:\n"
+            "000100: bf800000                    s_nop 0\n"
+            "000104: bfa1fffe                    s_cbranch_scc0 65534 // L_000100\n"
+            "000108: bfa00064                    s_branch 100 // 0x29c, outside\n"
+            "00010c: bfb00000                    s_endpgm\n");
+}
+
+TEST(Disasm, Rdna4HalvesAreNamedOnRequest) {
+  const uint32_t words[] = {0x64040a00u | 0x103};
+  auto inst = Decode(Isa::kRdna4, reinterpret_cast<const uint8_t*>(words), 4);
+  ASSERT_TRUE(inst.ok()) << inst.status();
+  EXPECT_EQ(Text(*inst), "v_add_f16_e32 v2, v3, v5");
+  EXPECT_EQ(Text(*inst, {32, true}), "v_add_f16_e32 v2.l, v3.l, v5.l");
+}
+
 }  // namespace
 }  // namespace understudy::emu::amd
