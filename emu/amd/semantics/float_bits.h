@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Bit-level float helpers beneath LaneMath: reinterpretation, f16 widening and rounding, one-rounding
-// narrowing from double, round-to-odd sums, and sine and cosine of whole turns. Branch-free, so that loops
+// narrowing from double, and round-to-odd sums. Branch-free, so that loops
 // vectorise.
 
-#include <cmath>
 #include <cstdint>
 
 #include "emu/amd/semantics/fp_mode.h"
@@ -261,31 +260,6 @@ US_BITS float NarrowToOdd(double v) {
   // A value that vanished keeps its sign and becomes the least denormal.
   const uint32_t r = (BitsOf(f) & 0x7fffffffu) == 0 ? sign | 1u : odd;
   return FloatOf(inexact & finite & even ? r : BitsOf(f));
-}
-
-// sin and cos of 2*pi*v. Quarter turns are exact; the sign of a zero result is v's own only for v = +-0.
-inline double SinTurns(float v) {
-  constexpr double kTwoPi = 6.283185307179586476925286766559;
-  const double r = static_cast<double>(v) - std::rint(static_cast<double>(v));
-  const double quarter = std::rint(r * 4.0);
-  const double f = (r - quarter * 0.25) * kTwoPi;
-  if (v == 0.0f) return v;
-  const int q = std::isfinite(v) ? static_cast<int>(quarter) : 0;
-  if (q == 0) return f == 0.0 ? 0.0 + f * f : std::sin(f);
-  if (q == 1) return std::cos(f);
-  if (q == -1) return -std::cos(f);
-  return f == 0.0 ? 0.0 : -std::sin(f);
-}
-inline double CosTurns(float v) {
-  constexpr double kTwoPi = 6.283185307179586476925286766559;
-  const double r = static_cast<double>(v) - std::rint(static_cast<double>(v));
-  const double quarter = std::rint(r * 4.0);
-  const double f = (r - quarter * 0.25) * kTwoPi;
-  const int q = std::isfinite(v) ? static_cast<int>(quarter) : 0;
-  if (q == 0) return std::cos(f);
-  if (q == 1) return f == 0.0 ? 0.0 : -std::sin(f);
-  if (q == -1) return f == 0.0 ? 0.0 : std::sin(f);
-  return -std::cos(f);
 }
 
 }  // namespace US_SEMANTICS_ARCH

@@ -13,6 +13,7 @@
 #include "emu/amd/semantics/fp_mode.h"
 #include "emu/amd/semantics/host_rounding.h"
 #include "emu/amd/semantics/lane_int.h"
+#include "emu/amd/semantics/lane_transcendental.h"
 
 namespace understudy::emu::amd {
 inline namespace US_SEMANTICS_ARCH {
@@ -481,7 +482,7 @@ struct LaneMath : LaneInt {
     return IsZero(a) | (ExpField(a) == 0x1f) ? WithNan(a, a) : F16{HalfFromFloat(m)};
   }
 
-  // --- approximate on hardware; here the correctly rounded or the host libm's value. f32 forms flush
+  // --- approximate on hardware; here within 0.5001 ulp. f32 forms flush
   // denormals on both sides whatever MODE says ("denormals are flushed"), except sine and cosine ---
   US_OP static F32 FRcp(F32 a) { return a = Flushed(a), WithNan(Flushed(1.0f / a), a); }
   US_OP static F32 FSqrt(F32 a) { return a = Flushed(a), WithNan(__builtin_sqrtf(a), a); }
@@ -489,14 +490,12 @@ struct LaneMath : LaneInt {
     a = Flushed(a);
     return WithNan(static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(a))), a);
   }
-  static F32 FExp2(F32 a) {
-    return a = Flushed(a), WithNan(Flushed(static_cast<float>(std::exp2(static_cast<double>(a)))), a);
+  US_OP static F32 FExp2(F32 a) {
+    return a = Flushed(a), WithNan(Flushed(static_cast<float>(Exp2(a))), a);
   }
-  static F32 FLog2(F32 a) {
-    return a = Flushed(a), WithNan(static_cast<float>(std::log2(static_cast<double>(a))), a);
-  }
-  F32 FSinTurns(F32 a) const { return a = In(a), WithNan(Out(static_cast<float>(SinTurns(a))), a); }
-  F32 FCosTurns(F32 a) const { return a = In(a), WithNan(Out(static_cast<float>(CosTurns(a))), a); }
+  US_OP static F32 FLog2(F32 a) { return a = Flushed(a), WithNan(static_cast<float>(Log2(a)), a); }
+  US_OP F32 FSinTurns(F32 a) const { return a = In(a), WithNan(Out(static_cast<float>(SinTurns(a))), a); }
+  US_OP F32 FCosTurns(F32 a) const { return a = In(a), WithNan(Out(static_cast<float>(CosTurns(a))), a); }
   US_OP F64 FRcp(F64 a) const { return a = In(a), WithNan(Out(1.0 / a), a); }
   US_OP F64 FSqrt(F64 a) const { return a = In(a), WithNan(__builtin_sqrt(a), a); }
   US_OP F64 FRsq(F64 a) const { return a = In(a), WithNan(1.0 / __builtin_sqrt(a), a); }
@@ -510,14 +509,10 @@ struct LaneMath : LaneInt {
     a = In(a);
     return WithNan(Narrow16(1.0 / __builtin_sqrt(static_cast<double>(Wide(a)))), a);
   }
-  F16 FExp2(F16 a) const {
-    return a = In(a), WithNan(Out(Narrow16(std::exp2(static_cast<double>(Wide(a))))), a);
-  }
-  F16 FLog2(F16 a) const {
-    return a = In(a), WithNan(Out(Narrow16(std::log2(static_cast<double>(Wide(a))))), a);
-  }
-  F16 FSinTurns(F16 a) const { return a = In(a), WithNan(Out(Narrow16(SinTurns(Wide(a)))), a); }
-  F16 FCosTurns(F16 a) const { return a = In(a), WithNan(Out(Narrow16(CosTurns(Wide(a)))), a); }
+  US_OP F16 FExp2(F16 a) const { return a = In(a), WithNan(Out(Narrow16(Exp2(Wide(a)))), a); }
+  US_OP F16 FLog2(F16 a) const { return a = In(a), WithNan(Out(Narrow16(Log2(Wide(a)))), a); }
+  US_OP F16 FSinTurns(F16 a) const { return a = In(a), WithNan(Out(Narrow16(SinTurns(Wide(a)))), a); }
+  US_OP F16 FCosTurns(F16 a) const { return a = In(a), WithNan(Out(Narrow16(CosTurns(Wide(a)))), a); }
 
   // --- conversions ---
   US_OP F32 F32FromU32(U32 a) const { return Narrow32(static_cast<double>(a)); }

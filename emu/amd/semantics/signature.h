@@ -345,7 +345,7 @@ class SignatureReader {
 #undef US_CONVERT
   template <class Format>
   constexpr F32 F32FromSmall(U32) {
-    return {};
+    return signature.uses_float = true, F32{};
   }
   template <class Format>
   constexpr U32 SmallFromF32(F32) {
