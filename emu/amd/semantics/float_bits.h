@@ -163,12 +163,15 @@ US_BITS uint32_t NarrowSmall(double v, uint32_t random, bool saturate) {
   const uint64_t fraction = bits & 0xfffffffffffffu;
   const bool tiny = exponent < 1 - kBias;
   const int32_t extra = tiny ? 1 - kBias - exponent : 0;
-  constexpr int32_t kMost = 9 + kMan;  // shifts everything out
-  const int32_t shift = 52 - kMan + (extra > kMost ? kMost : extra);
-  const uint64_t significand = (field == 0) | (extra > kMost) ? 0 : fraction | uint64_t{1} << 52;
+  // Beyond this neither rounding to nearest nor the least random bit sees anything of the value.
+  constexpr int32_t kMost = 25;
+  const int32_t lowered = extra > kMost ? kMost : extra;
+  const int32_t shift = 23 - kMan + lowered;
+  // An f32 has 24 bits, whatever power of two it was multiplied by.
+  const uint64_t significand = (field == 0) | (extra > kMost) ? 0 : fraction >> 29 | uint64_t{1} << 23;
   uint64_t kept;
   if constexpr (kRandom) {
-    kept = (significand + (uint64_t{random} << (shift - (23 - kMan)))) >> shift;
+    kept = (significand + (uint64_t{random} << lowered)) >> shift;
     kept = field == 0 ? 0 : kept;
   } else {
     const uint64_t rest = significand & ((uint64_t{1} << shift) - 1);

@@ -157,8 +157,9 @@ bool RandomRounded(const FloatFormat& format, double v, uint32_t random, uint64_
   if (exponent < format.min_exp()) exponent = format.min_exp();
   const double step = std::ldexp(1.0, exponent - format.man_bits - (23 - format.man_bits));
   const double sum = v == 0 ? 0 : std::fabs(v) + random * step;
-  if (sum >= DecodeFloat(format, format.max_bits()) + std::ldexp(1.0, exponent - format.man_bits))
-    return false;
+  // One place past the largest value the result has overflowed, which other tests are about.
+  const double max = DecodeFloat(format, format.max_bits());
+  if (sum >= max + (max - DecodeFloat(format, format.max_bits() - 1))) return false;
   *code = EncodeFloat(format, std::copysign(sum, v), Rounding::kToZero);
   return true;
 }
