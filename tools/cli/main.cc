@@ -71,6 +71,28 @@ Exit code: 0, or 2 on an error. Bytes that are no instruction are listed as such
 )",
      {"gfx", "json"},
      RunDisasm},
+    {"fuzz",
+     "try random programs until one goes wrong",
+     R"(usage: understudy fuzz [PROPERTY...] [--time=SECONDS] [--runs=N] [--seed=S] [--jobs=N] [--json]
+
+Properties (default: all):
+  programs   random C kernels, compiled by clang-22 for every target and for the host, run on the emulator, give the
+             same result bit for bit
+
+  --time=SECONDS   end after this time (default 0: no bound)
+  --runs=N         end after this many executions, kernel x target x level (default 0: no bound)
+  --seed=S         the first kernel's seed (default 1); kernels are the same for the same seed
+  --jobs=N         threads (default 1)
+  --targets=LIST   such as gfx1100,gfx942 (default: all that the emulator runs)
+  --levels=LIST    optimisation levels (default 0,1,3)
+  --waves=LIST     wave sizes of RDNA targets (default 32,64)
+  --keep=FOLDER    where kernels that fail are kept, reduced (default: the current folder)
+  --json           JSON instead of text
+clang-22 is looked for in PATH, or is what UNDERSTUDY_CLANG names. Ends at ten findings.
+Exit code: 0 when nothing differs, 1 when something does, 2 on an error.
+)",
+     {"seed", "runs", "time", "jobs", "targets", "levels", "waves", "keep", "json"},
+     RunFuzz},
     {"trace",
      "print a kernel graph after each stage of lowering",
      R"(usage: understudy trace [--target=NAME] [--choices=LIST] [--stage=NAME] [FILE]

@@ -39,6 +39,28 @@ ExecResult AccessBuffer(const Inst& inst, WaveState& wave, Fn&& fn) {
       return RaiseMemoryFault(wave, lanes.address[lane], n, kAccess, lane);
     }
   }
+  for (uint64_t mask = lanes.split; mask != 0; mask &= mask - 1) {
+    const int lane = __builtin_ctzll(mask);
+    alignas(16) uint8_t bounce[kBytes] = {};
+    const uint32_t n = lanes.split_at[lane];
+    const struct {
+      uint64_t address;
+      uint8_t* bytes;
+      uint32_t size;
+    } kParts[] = {{lanes.address[lane], bounce, n}, {lanes.next_element[lane], bounce + n, kBytes - n}};
+    for (const auto& part : kParts) {
+      LogGlobalAccess(wave, kAccess, lane, part.address, part.size);
+      if (kAccess == Access::kRead && !wave.mem->Read(part.address, part.bytes, part.size)) {
+        return RaiseMemoryFault(wave, part.address, part.size, kAccess, lane);
+      }
+    }
+    fn(lane, bounce);
+    for (const auto& part : kParts) {
+      if (kAccess == Access::kWrite && !wave.mem->Write(part.address, part.bytes, part.size)) {
+        return RaiseMemoryFault(wave, part.address, part.size, kAccess, lane);
+      }
+    }
+  }
   if constexpr (kAccess == Access::kAtomic) {
     for (uint64_t mask = lanes.whole; mask != 0; mask &= mask - 1) {
       const int lane = __builtin_ctzll(mask);

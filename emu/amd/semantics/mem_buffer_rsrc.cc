@@ -101,9 +101,22 @@ ExecResult BufferLanes::Find(const Inst& inst, WaveState& wave, const BufferDesc
   ForEachLane(exec, [&](int lane) {
     uint64_t index = vindex == nullptr ? 0 : vindex[lane];
     if (buffer.add_tid) index += static_cast<uint64_t>(lane);
-    const uint64_t offset = constant + (voffset == nullptr ? 0 : voffset[lane]);
+    uint64_t offset = constant + (voffset == nullptr ? 0 : voffset[lane]);
+    // From GFX9 on a negative VGPR offset may become a place of private memory by the instruction's offset:
+    // compilers fold an index such as n - 2 that way (LLVM, AMDGPUISelDAGToDAG, SelectMUBUFScratchOffen).
+    if (buffer.swizzled()) offset &= 0xffffffffu;
     address[lane] = buffer.Address(wave.isa, index, offset, scalar_offset);
     if (buffer.InRange(index, offset, scalar_offset, bytes)) [[likely]] {
+      if (buffer.swizzled() && by_dword) {
+        const uint64_t swizzled = offset + (wave.isa == Isa::kRdna4 ? scalar_offset : 0);
+        const uint32_t first = buffer.element_bytes - static_cast<uint32_t>(swizzled % buffer.element_bytes);
+        if (first < bytes) {
+          split |= uint64_t{1} << lane;
+          split_at[lane] = static_cast<uint8_t>(first);
+          next_element[lane] = buffer.Address(wave.isa, index, offset + first, scalar_offset);
+          return;
+        }
+      }
       whole |= uint64_t{1} << lane;
       return;
     }

@@ -46,6 +46,11 @@ struct BufferLanes {
   uint64_t whole = 0;    // lanes with all bytes in range
   uint64_t partial = 0;  // lanes with some, of which in_range counts
   uint8_t in_range[64];
+  // Lanes whose bytes cross an element of a swizzled buffer: the first split_at bytes are at `address`, the
+  // others in the lane's next element. Compilers access private memory of gfx9 so, at any alignment.
+  uint64_t split = 0;
+  uint64_t next_element[64];
+  uint8_t split_at[64];
 
   // kNext, or the fault of a descriptor that is refused. `bytes` of each lane are checked dword by dword if
   // `by_dword`, else all or nothing.

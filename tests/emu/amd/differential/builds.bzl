@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the kernels of this folder are compiled for, and how."""
 
-# Target, optimisation level, wave size. Every target at -O0, -O1 and -O3; the rest where it is cheap.
-BUILDS = [("gfx1100", level, wave) for level in [0, 1, 2, 3] for wave in [32, 64]] + [
+# Target, optimisation level, wave size: every target at -O0, -O1 and -O3, the rest where it is cheap.
+BUILDS = [
+    ("gfx1100", level, wave)
+    for level in [0, 1, 2, 3]
+    for wave in [32, 64]
+] + [
     (target, level, 32)
-    for target in ["gfx1150"]
+    for target in ["gfx1150", "gfx1200", "gfx1201"]
+    for level in [0, 1, 3]
+] + [
+    ("gfx1200", level, 64)
+    for level in [0, 3]
+] + [
+    (target, level, 64)
+    for target in ["gfx90a", "gfx942", "gfx950"]
     for level in [0, 1, 3]
 ]
 

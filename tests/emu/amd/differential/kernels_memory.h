@@ -295,3 +295,19 @@ KERNEL(Rows) {  // a matrix product in private memory, and its transpose through
     }
   for (uint32_t k = 0; k < 8; ++k) out[k] = (uint32_t)c[(k + IN(41)) % 6u][(k * 3u + IN(42)) % 6u];
 }
+
+// Words and halves of private memory at every alignment, at places that only the run knows: on gfx90a they
+// cross the elements of the swizzled buffer that scratch is there.
+KERNEL(UnalignedPrivate) {
+  uint64_t t[8];
+  uint32_t r[4] = {1, 2, 3, 4};
+  for (uint32_t k = 0; k < 8; ++k) t[k] = IN64(k + 20u);
+  __builtin_memcpy((uint8_t*)t + IN(0) % 25u, (uint8_t*)t + 32 + IN(1) % 25u, 7);
+  __builtin_memcpy((uint8_t*)r + IN(2) % 10u, (uint8_t*)t + IN(3) % 58u, 6);
+  uint32_t hash = 0;
+  for (uint32_t k = 0; k < 8; ++k) hash = hash * 31u + (uint32_t)(t[k] ^ t[k] >> 32);
+  for (uint32_t k = 0; k < 4; ++k) out[k] = r[k];
+  uint16_t half;
+  __builtin_memcpy(&half, (uint8_t*)t + IN(4) % 63u, 2);
+  out[4] = hash, out[5] = half, out[6] = (uint32_t)t[IN(5) & 7u], out[7] = 0;
+}
