@@ -33,6 +33,8 @@ class EmulatedObject {
 
   const amd::CodeObject& code() const { return code_; }
   emu::AddressSpace& memory() { return memory_; }
+  // What the launches decoded and executed.
+  const emu::amd::ProgramCache& programs() const { return cache_; }
 
   // Runs a kernel to its end. `arguments` are the explicit ones, laid out as the metadata says; hidden ones
   // are filled in, zero where they name a service that a plain kernel never calls. Aborted names the fault.

@@ -13,6 +13,7 @@
 #include "fuzz/amd_programs/host_run.h"
 #include "src/base/file.h"
 #include "tests/emu/amd/differential/host_kernels.h"
+#include "tests/emu/amd/evidence/evidence.h"
 
 namespace understudy::programs {
 namespace {
@@ -64,6 +65,7 @@ TEST_P(Differential, AgreesWithTheHost) {
     const std::string difference = FirstDifference(got, want[static_cast<size_t>(k)]);
     EXPECT_EQ(difference, "") << name;
   }
+  emu::amd::RecordExecuted((*object)->programs());
 }
 
 INSTANTIATE_TEST_SUITE_P(Builds, Differential, testing::ValuesIn(kBuilds), [](const auto& info) {
