@@ -85,7 +85,7 @@ class Worker {
     std::atomic<bool> stop = false;
     std::mutex mutex;  // of all below
     CampaignTally tally;
-    std::set<std::string> faults;
+    std::set<std::string> seen;
     absl::Status error;
 
     double Elapsed() const {
@@ -197,10 +197,12 @@ class Worker {
   }
 
   void Report(const Program& program, const CompileTarget& build, const Outcome& outcome) {
-    if (outcome.kind == Finding::Kind::kFault) {  // one of a kind is enough
+    {  // one difference of a kernel, and one fault of a kind, are enough
+      const std::string key = outcome.kind == Finding::Kind::kFault ? Letters(outcome.what, program.name)
+                                                                    : absl::StrCat("seed ", program.seed);
       const std::lock_guard lock(shared_.mutex);
-      if (!shared_.faults.insert(Letters(outcome.what, program.name)).second) {
-        ++shared_.tally.repeated_faults;
+      if (!shared_.seen.insert(key).second) {
+        if (outcome.kind != Finding::Kind::kNotCompiled) ++shared_.tally.repeated;
         return;
       }
     }

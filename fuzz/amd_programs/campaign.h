@@ -38,7 +38,7 @@ struct Finding {
 
 struct CampaignTally {
   uint64_t runs = 0, kernels = 0, wave_instructions = 0, not_compiled = 0,
-           repeated_faults = 0;  // like one that is among the findings
+           repeated = 0;  // more of what is among the findings: of the same kernel, or the same fault
   double seconds = 0;
   std::vector<Finding> findings;
 };

@@ -17,11 +17,11 @@ json=$("$understudy" fuzz programs --runs=4 --seed=100 --targets=gfx1100 --level
 python3 -c 'import json,sys; d = json.loads(sys.argv[1]); assert d["runs"] == 4 and d["seed"] == 100 and d["findings"] == [], d' "$json" ||
   fail "JSON: $json"
 
-# A compiler that changes the meaning of device code: one constant.
+# A compiler that changes the meaning of device code: one more is added to a word.
 cat > "$TEST_TMPDIR/wrong-clang" <<'EOF'
 #!/bin/bash
 for last; do :; done
-case " $* " in *" amdgcn-amd-amdhsa "*) sed -i 's/word\[1\] \* 31u/word[1] * 33u/' "$last" ;; esac
+case " $* " in *" amdgcn-amd-amdhsa "*) sed -i 's/word\[1\] \* 31u/word[1] * 31u + 1u/' "$last" ;; esac
 exec clang-22 "$@"
 EOF
 chmod +x "$TEST_TMPDIR/wrong-clang"

@@ -87,7 +87,7 @@ absl::StatusOr<int> FuzzPrograms() {
                       }));
   progress.Finish();
 
-  const size_t wrong = tally.findings.size() - tally.not_compiled + tally.repeated_faults;
+  const size_t wrong = tally.findings.size() - tally.not_compiled + tally.repeated;
   if (absl::GetFlag(FLAGS_json)) {
     json findings = json::array();
     for (const Finding& f : tally.findings) {
@@ -105,6 +105,7 @@ absl::StatusOr<int> FuzzPrograms() {
                              {"runs", tally.runs},
                              {"wave_instructions", tally.wave_instructions},
                              {"seconds", tally.seconds},
+                             {"repeated", tally.repeated},
                              {"findings", findings}}
                             .dump(2)
                             .c_str());
