@@ -4,11 +4,7 @@
 // conversions). Values are small integers, so that sums are exact in any order and results compare for
 // equality. Skipped where the package is not installed.
 #include <cxxabi.h>
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -25,39 +21,12 @@
 #include "src/runtime/amd/code_object.h"
 #include "src/runtime/amd/offload_bundle.h"
 #include "tests/emu/amd/library/kernel_runner.h"
+#include "tests/emu/amd/library/mapped_file.h"
 
 namespace understudy::emu::amd {
 namespace {
 
-using Bytes = absl::Span<const uint8_t>;
 using Raw = std::vector<uint8_t>;
-
-// A file mapped into memory: rocSPARSE is 1.3 GB.
-class MappedFile {
- public:
-  explicit MappedFile(const std::string& path) {
-    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    struct stat info;
-    if (fstat(fd, &info) == 0) {
-      size_ = static_cast<size_t>(info.st_size);
-      void* at = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-      if (at != MAP_FAILED) data_ = static_cast<const uint8_t*>(at);
-    }
-    close(fd);
-  }
-  ~MappedFile() {
-    if (data_) munmap(const_cast<uint8_t*>(data_), size_);
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  bool ok() const { return data_ != nullptr; }
-  Bytes bytes() const { return {data_, size_}; }
-
- private:
-  const uint8_t* data_ = nullptr;
-  size_t size_ = 0;
-};
 
 // "void sctr_kernel<512u, int, float>(int, ...)" taken apart.
 struct Signature {
