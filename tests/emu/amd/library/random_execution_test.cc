@@ -7,7 +7,10 @@
 // is not installed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -275,6 +278,86 @@ TEST_F(RandomKernels, Sobol) {
   check("1j", true, BytesOf(integers64), 4);
   check("1f", true, Floats(low64), 4);
   check("1d", true, BytesOf(doubles64), 8);
+  EXPECT_EQ(executed_, 8);
+}
+
+// Box and Muller: pairs of normal numbers from pairs of uniform ones, the sine first. What a kernel computes
+// with approximate functions is compared within a bound.
+std::vector<double> Normals(const Words& words, bool wide, double mean, double deviation) {
+  std::vector<double> out;
+  const auto unit = [&](size_t i) {  // the uniform number before 1 is added to its integer
+    return wide ? static_cast<double>(uint64_t{words[i + 1]} << 21 ^ words[i]) * 0x1p-53
+                : static_cast<double>(words[i]) * 0x1p-32;
+  };
+  for (size_t i = 0; i + (wide ? 4 : 2) <= words.size(); i += wide ? 4 : 2) {
+    const double least = wide ? 0x1p-53 : 0x1p-32;
+    double u = unit(i) + least;
+    if (!wide) u = static_cast<float>(words[i]) * 0x1p-32f + 0x1p-32f;
+    const double angle = 2 * 3.14159265358979323846 * (unit(i + (wide ? 2 : 1)) + least);
+    const double radius = std::sqrt(-2 * std::log(u));
+    out.push_back(mean + deviation * radius * std::sin(angle));
+    out.push_back(mean + deviation * radius * std::cos(angle));
+  }
+  return out;
+}
+
+TEST_F(RandomKernels, NormalAndLogNormal) {
+  constexpr uint32_t kWords = 5200;
+  const double mean = 0.25, deviation = 1.5;
+  Words philox, engine{1, 2, 3, 4};
+  for (uint32_t i = 0; i < kWords / 4; ++i) {
+    for (uint32_t word : Philox({1 + i, 2, 3, 4}, 5, 6)) philox.push_back(word);
+  }
+  engine.insert(engine.end(), philox.begin(), philox.begin() + 4);
+  engine.insert(engine.end(), {5, 6, 0, 0});
+  const Words before = RandomWords(kThreads * 6);
+  double worst[2] = {0, 0};
+  for (const bool wide : {false, true}) {
+    Words states = before, xorwow;
+    const uint32_t inputs = wide ? 4 : 2;
+    for (uint32_t step = 0; step < kWords / inputs; ++step) {
+      for (uint32_t i = 0; i < inputs; ++i) xorwow.push_back(Xorwow(&states[step % kThreads * 6]));
+    }
+    const Raw parameters =
+        wide ? BytesOf(std::vector<double>{mean, deviation}) : BytesOf(std::vector<float>{0.25f, 1.5f});
+    const std::string type = wide ? "d" : "f";
+    for (const bool logarithmic : {false, true}) {
+      for (const bool is_philox : {false, true}) {
+        std::vector<double> expected = Normals(is_philox ? philox : xorwow, wide, mean, deviation);
+        if (logarithmic) {
+          for (double& value : expected) value = std::exp(value);
+        }
+        Raw out(expected.size() * (wide ? 8 : 4)), engines = BytesOf(before);
+        const auto count = KernelArg::Integer(static_cast<int64_t>(expected.size()));
+        std::vector<KernelArg> args;
+        if (is_philox) {
+          args = {KernelArg::Bytes(BytesOf(engine)), KernelArg::Output(&out), count};
+        } else {
+          args = {KernelArg::Output(&engines), KernelArg::Integer(0), KernelArg::Output(&out), count};
+        }
+        args.push_back(KernelArg::Bytes(parameters));
+        const std::string name =
+            absl::StrCat("15generate_kernelI", type,
+                         logarithmic ? "23log_normal_distributionI" : "19normal_distributionI", type,
+                         is_philox ? "EEEvNS0_27philox4x32_10_device_engineEPT_mT0_"
+                                   : "EEEvPN14rocrand_device13xorwow_engineEjPT_mT0_");
+        SCOPED_TRACE(name);
+        auto kernel = object_->FindKernel("_ZN12rocrand_host6detailL" + name);
+        ASSERT_TRUE(kernel.ok());
+        absl::Status status = runner_->Run(**kernel, args, kGroups, kGroupSize);
+        ASSERT_TRUE(status.ok()) << status.message();
+        const Numbers got = Decode(wide ? ElementType::kF64 : ElementType::kF32, out);
+        ASSERT_EQ(got.size(), expected.size());
+        for (size_t i = 0; i < got.size(); ++i) {
+          const double error = std::abs(got[i].real() - expected[i]) / std::max(1.0, std::abs(expected[i]));
+          worst[wide] = std::max(worst[wide], error);
+          ASSERT_LT(error, wide ? 1e-13 : 1e-5) << i << ": " << got[i].real() << " for " << expected[i];
+        }
+        ++executed_;
+      }
+    }
+  }
+  std::printf("worst errors %g (float) %g (double)\n", worst[0], worst[1]);
   EXPECT_EQ(executed_, 8);
 }
 
