@@ -3,8 +3,9 @@
 // numbers give, bit for bit, the sequences of the published generators: Philox4x32-10 (Salmon et al.,
 // "Parallel Random Numbers: As Easy as 1, 2, 3"), XORWOW (Marsaglia, "Xorshift RNGs"), MRG32k3a (L'Ecuyer,
 // "Good Parameters and Implementations for Combined Multiple Recursive Random Number Generators") and Sobol'
-// sequences in Gray code order (Antonov and Saleev) with made-up direction numbers. Skipped where the package
-// is not installed.
+// sequences in Gray code order (Antonov and Saleev) with made-up direction numbers. Normal numbers agree with
+// Box and Muller's formula. How words become floating-point numbers is rocRAND's choice, not the papers', and
+// is as its published sources have it. Skipped where the package is not installed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -216,7 +217,6 @@ TEST_F(RandomKernels, Mrg32k3a) {
   for (uint32_t step = 0; step < kSteps; ++step) {
     const uint32_t v = Mrg(&states[(kFirstEngine + step % kThreads) % kThreads * 6]);
     integers.push_back(static_cast<uint32_t>((v - 1) * 1.000000048661606966));  // 2^32 / m1
-    // Read off the code: scaled in double, then rounded.
     floats.push_back(static_cast<float>(v * 2.3283065498378288e-10));
     doubles.push_back(v * 2.3283065498378288e-10);  // 1 / (m1 - 1)
   }
@@ -256,7 +256,7 @@ TEST_F(RandomKernels, Sobol) {
     doubles.push_back(v * 0x1p-32 + 0x1p-32);
     const uint64_t v64 = Sobol(directions64, kFirst + i);
     integers64.push_back(static_cast<uint32_t>(v64 >> 32));
-    // Read off the code: floats of 64-bit sequences are made of the low word.
+    // The function that makes a float takes 32 bits: of a 64-bit sequence, the low word.
     low64.push_back(static_cast<uint32_t>(v64));
     doubles64.push_back(static_cast<double>(v64 >> 11) * 0x1p-53 + 0x1p-53);
   }
