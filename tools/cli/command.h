@@ -23,6 +23,7 @@ struct Command {
 
 absl::StatusOr<int> RunDemo(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunConform(const std::vector<std::string>& arguments);
+absl::StatusOr<int> RunAsm(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunDisasm(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunFuzz(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments);

@@ -93,6 +93,21 @@ Exit code: 0 when nothing differs, 1 when something does, 2 on an error.
 )",
      {"seed", "runs", "time", "jobs", "targets", "levels", "waves", "keep", "json"},
      RunFuzz},
+    {"asm",
+     "assemble machine code from text",
+     R"(usage: understudy asm [--gfx=NAME] [--wave_size=N] [--output=FILE] [--json] FILE
+
+Assembles AMD instructions in LLVM's syntax (what `understudy disasm` prints; `-` reads standard input): labels, comments
+and .byte, .short, .long, .quad, .p2align. Prints each line's offset and bytes, or writes the bytes with --output.
+
+  --gfx=NAME       the ISA: gfx1100 (default), gfx1150, gfx1200, gfx90a, gfx942, gfx950 and their kin
+  --wave_size=N    lane masks are one SGPR (32, the default) or a pair (64; always on CDNA)
+  --output=FILE    write raw machine code there
+  --json           JSON: offsets, lines, bytes, labels; on errors line, column and message of each
+Exit code: 0, 1 when lines do not assemble (all of them are listed, with the place in the line), 2 on an error.
+)",
+     {"gfx", "wave_size", "output", "json"},
+     RunAsm},
     {"trace",
      "print a kernel graph after each stage of lowering",
      R"(usage: understudy trace [--target=NAME] [--choices=LIST] [--stage=NAME] [FILE]

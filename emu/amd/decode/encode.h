@@ -20,8 +20,12 @@ inline constexpr int kMaxInstBytes = 20;
 // (message: which, with value); kUnimplemented - a generation without an encoder.
 absl::StatusOr<int> Encode(const Inst& inst, uint8_t out[kMaxInstBytes]);
 
+// Encode for an instruction of which only the operands that its text names are in place, as an assembler
+// fills it: implicit ones are neither read nor compared. Decode gives the whole instruction.
+absl::StatusOr<int> EncodeNamed(const Inst& inst, uint8_t out[kMaxInstBytes]);
+
 // The parts of Encode by family of generations.
-absl::StatusOr<int> EncodeRdna(const Inst& inst, uint8_t out[kMaxInstBytes]);
+absl::StatusOr<int> EncodeRdna(const Inst& inst, uint8_t out[kMaxInstBytes], bool named_only);
 absl::StatusOr<int> EncodeCdna(const Inst& inst, uint8_t out[kMaxInstBytes]);  // cdna_encode.cc
 
 }  // namespace understudy::emu::amd

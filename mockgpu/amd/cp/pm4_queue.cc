@@ -43,6 +43,10 @@ FaultClass ClassOf(emu::amd::FaultKind kind) {
     case emu::amd::FaultKind::kHang:
       return FaultClass::kHang;
     case emu::amd::FaultKind::kNone:
+    case emu::amd::FaultKind::kCheckWaits:  // the strict checks, which the mock machine leaves off
+    case emu::amd::FaultKind::kCheckHazards:
+    case emu::amd::FaultKind::kCheckUninit:
+    case emu::amd::FaultKind::kCheckRaces:
     case emu::amd::FaultKind::kBadDispatch:
       return FaultClass::kBadDispatch;
   }
