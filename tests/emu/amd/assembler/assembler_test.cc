@@ -15,6 +15,7 @@
 #include "tests/emu/amd/asm/assembler.h"
 #include "tests/emu/amd/decode/cdna_words.h"
 #include "tests/emu/amd/decode/random_words.h"
+#include "tests/emu/amd/evidence/evidence.h"
 
 namespace understudy::emu::amd {
 namespace {
@@ -49,6 +50,7 @@ TEST_P(AssemblerSweep, EveryOpcodesTextGivesTheBytesOfLlvmMc) {
   std::mt19937 rng(7);
   std::mt19937_64 cdna_rng(7);
   std::vector<std::string> lines[2];  // by wave size
+  std::vector<Opcode> ops[2];
   for (const decode::Row& row : decode::TableOf(isa).rows()) {
     if (row.rdna35 && isa == Isa::kRdna3) continue;
     for (int i = 0; i < kDrawsPerRow; ++i) {
@@ -66,6 +68,7 @@ TEST_P(AssemblerSweep, EveryOpcodesTextGivesTheBytesOfLlvmMc) {
       if (!DecodeInto(isa, reinterpret_cast<const uint8_t*>(words), sizeof(words), &inst).ok()) continue;
       const bool wide = IsCdna(isa) || (i % 2 != 0 && inst.enc != Encoding::VOPD);
       lines[wide].push_back(Text(inst, {wide ? 64 : 32}));
+      ops[wide].push_back(inst.op);
     }
   }
   int compared = 0, rejected = 0, differ = 0;
@@ -82,6 +85,7 @@ TEST_P(AssemblerSweep, EveryOpcodesTextGivesTheBytesOfLlvmMc) {
       if (IsException(isa, text)) continue;
       ++compared;
       const std::string got = Ours(isa, text, wide ? 64 : 32);
+      if (got == want) RecordExecuted(isa, ops[wide][i]);
       if (got != want && ++differ <= 40) ADD_FAILURE() << text << "\n  MC   " << want << "\n  ours " << got;
     }
   }

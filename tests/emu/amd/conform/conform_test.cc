@@ -8,6 +8,8 @@
 #include <map>
 
 #include "absl/strings/str_format.h"
+#include "emu/amd/decode/inst.h"
+#include "tests/emu/amd/evidence/evidence.h"
 
 namespace understudy::emu::amd::conform {
 namespace {
@@ -29,6 +31,20 @@ std::string Describe(const Vector& vector, const Outcome& outcome) {
   return text;
 }
 
+// A passing vector is evidence for the instructions of its body.
+void NoteInstructions(const Vector& vector) {
+  Isa isa;
+  if (!IsaOfTarget(vector.gfx.c_str(), &isa)) return;
+  const std::vector<uint8_t>& code = vector.is_state ? vector.body : vector.program;
+  for (size_t at = 0; at < code.size();) {
+    Inst inst;
+    if (!DecodeInto(isa, code.data() + at, code.size() - at, &inst).ok()) return;
+    RecordExecuted(isa, inst.op);
+    if (inst.op_y != Opcode::kCount) RecordExecuted(isa, inst.op_y);
+    at += inst.size;
+  }
+}
+
 TEST(Conform, EveryVectorAgreesOrIsAListedException) {
   const auto vectors = LoadVectors(kVectors);
   ASSERT_TRUE(vectors.ok()) << vectors.status().ToString();
@@ -37,6 +53,9 @@ TEST(Conform, EveryVectorAgreesOrIsAListedException) {
   for (const Vector& vector : *vectors) {
     const Outcome outcome = conform::Run(vector);
     ++count[outcome.verdict];
+    if (outcome.verdict == Outcome::Verdict::kPass || outcome.verdict == Outcome::Verdict::kWithinBound) {
+      NoteInstructions(vector);
+    }
     EXPECT_TRUE(outcome.verdict == Outcome::Verdict::kPass ||
                 outcome.verdict == Outcome::Verdict::kWithinBound ||
                 outcome.verdict == Outcome::Verdict::kException)

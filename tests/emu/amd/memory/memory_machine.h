@@ -16,6 +16,7 @@
 #include "emu/amd/semantics/find_exec.h"
 #include "emu/memory/address_space.h"
 #include "src/base/status.h"
+#include "tests/emu/amd/evidence/evidence.h"
 
 namespace understudy::emu::amd {
 
@@ -77,6 +78,7 @@ class MemoryMachine {
       ADD_FAILURE() << refusal;
       return ExecResult::kFault;
     }
+    RecordExecuted(inst.isa, inst.op);
     return fn(inst, wave);
   }
   void Run(const Inst& inst) {
