@@ -263,6 +263,7 @@ KERNEL(SmallAtomics) {  // bytes and halves go through loops on whole words
   LDS uint8_t* bytes = (LDS uint8_t*)lds;
   LDS uint16_t* halves = (LDS uint16_t*)(lds + 16);
   if (l < 16) lds[l] = 0, lds[16 + l] = 0x80008000u;
+  lds[32 + l] = l;
   BARRIER();
   ATOMIC_ADD(&bytes[IN(0) & 15u], (uint8_t)IN(1), __ATOMIC_RELAXED);
   ATOMIC_XOR(&bytes[16 + (IN(2) & 15u)], (uint8_t)IN(3), __ATOMIC_RELAXED);

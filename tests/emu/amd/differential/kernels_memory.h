@@ -97,7 +97,7 @@ KERNEL(Copies) {  // memcpy, memmove and memset of fixed and of computed sizes, 
   __builtin_memcpy(b + 1, a + 3, 29);
   __builtin_memcpy(b + to, a + from, n);
   __builtin_memmove(a + from, a + to, 32 + n);
-  __builtin_memset(b + 40 + to, (int)(IN(3) & 255u), n);
+  __builtin_memset(b + 32 + to, (int)(IN(3) & 255u), n);
   __builtin_memset(b + 2, 7, 16);
   __builtin_memmove(b + 50, b + 45, 20);
   uint32_t ha = 1, hb = 1;
