@@ -47,6 +47,12 @@ check "disasm of gfx1201 code" 0 "s_endpgm" "$understudy" disasm --gfx=gfx1201 "
 printf '\x80\x02\x02\x7e\xfe\xff\x82\xbf\x00\x00\x81\xbf' > "$TEST_TMPDIR/raw9.bin"
 check "disasm of gfx942 code has labels" 0 "// L_000000" "$understudy" disasm --gfx=gfx942 "$TEST_TMPDIR/raw9.bin"
 check "disasm of an ISA without a decoder" 2 "ISA 'gfx7' has no decoder yet" "$understudy" disasm --gfx=gfx7 "$TEST_TMPDIR/raw.bin"
+printf 'top: v_add_f32 v1, v2, v3\n s_branch top\n' > "$TEST_TMPDIR/good.s"
+printf 's_nop 0\nv_add_f32 v1, v2\n' > "$TEST_TMPDIR/bad.s"
+check "asm" 0 "000004: feff82bf" "$understudy" asm --gfx=gfx942 "$TEST_TMPDIR/good.s"
+check "asm of a wrong line" 1 "bad.s:2:17: operand 3 is missing" "$understudy" asm "$TEST_TMPDIR/bad.s"
+check "asm of an unknown ISA" 2 "--gfx=gfx7: no assembler for this ISA" "$understudy" asm --gfx=gfx7 "$TEST_TMPDIR/good.s"
+check "conform --list" 0 "value oracle" "$understudy" conform --list --gfx=gfx950
 check "demo with an argument" 2 "unexpected argument 'x'" "$understudy" demo x
 check "demo without epochs" 2 "--epochs=0, expected 1 or more" "$understudy" demo --epochs=0
 check "conform as JSON parses" 0 '"pass"' "$understudy" conform --json --gfx=gfx1100 "$vectors"
