@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "emu/amd/asm/encoding_operands.h"
 #include "emu/amd/asm/lexer.h"
-#include "emu/amd/asm/operand.h"
 #include "emu/amd/decode/rows.h"
 
 namespace understudy::emu::amd::assembler {
@@ -39,14 +39,6 @@ class Mnemonics {
   std::unordered_map<std::string, std::vector<Candidate>> by_name_;
 };
 const Mnemonics& MnemonicsOf(Isa isa);
-
-// A label's value for branches: dwords from the next instruction are computed by the caller, which passes the
-// distance in dwords from this instruction's own end where the operand is a label; absent while sizes are
-// found.
-struct LabelValue {
-  bool is_label = false;
-  int64_t dwords = 0;
-};
 
 // Bytes of the instruction. Errors are "COLUMN: message" (ErrorAt), the most telling of all candidates'.
 absl::StatusOr<std::vector<uint8_t>> MatchLine(Isa isa, const ParsedLine& line, int wave_size,
