@@ -216,6 +216,14 @@ absl::Status ReadSources(Reader* r, const Row& row) {
     US_RETURN_IF_ERROR(ReadK(r, &inst->src[2]));
     inst->n_src = 3;
   }
+  if (row.enc == Encoding::VOP3PX2) {
+    Slot scale;
+    scale.kind = OperandKind::SRC_VGPR;
+    scale.type = DataType::B32;
+    scale.bits = 32;
+    scale.dwords = 1;
+    for (const int i : {3, 4}) US_RETURN_IF_ERROR(r->Source(i, scale));
+  }
   return absl::OkStatus();
 }
 

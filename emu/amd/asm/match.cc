@@ -94,9 +94,6 @@ absl::StatusOr<Inst> Normalised(const Inst& inst, int column) {
 absl::StatusOr<std::vector<uint8_t>> MatchCandidate(Isa isa, const Candidate& candidate,
                                                     const ParsedLine& line, int wave_size,
                                                     const LabelValue& label) {
-  if (candidate.row->enc == Encoding::VOP3PX2) {
-    return ErrorAt(line.mnemonic.column, "matrices with block scales (16 bytes) are not assembled");
-  }
   Inst inst = Prototype(isa, candidate);
   SetDefaults(*candidate.row, &inst);
   US_RETURN_IF_ERROR(ApplyPlainModifiers(line.modifiers, &inst));

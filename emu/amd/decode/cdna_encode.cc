@@ -353,6 +353,7 @@ class Encoder {
   absl::Status Scaled() {
     Set(31, 23, 0x1a7), Set(22, 16, row_.number);
     US_RETURN_IF_ERROR(Matrix());
+    Set(14, 11, 1);  // what tells the pair from a load of scales and another MFMA
     high_ = low_;
     low_ = 0;
     size_ = 16;
