@@ -31,7 +31,8 @@ KernelRunner::~KernelRunner() { RecordExecuted(cache_); }
 void KernelRunner::Program(const std::string& assembly) {
   RecordExecuted(cache_);
   cache_.Invalidate();
-  auto code = Assemble(IsaTarget(isa_), assembly, IsRdna(isa_) && wave_size_ == 64 ? "+wavefrontsize64" : "");
+  const std::string wave = !IsRdna(isa_) ? "" : wave_size_ == 64 ? "+wavefrontsize64" : "+wavefrontsize32";
+  auto code = Assemble(IsaTarget(isa_), assembly, wave + features);
   ASSERT_TRUE(code.ok()) << code.status().ToString();
   if (!program_.empty()) US_CHECK_OK(memory.Unmap(kProgramVa, program_.size()));
   program_ = *std::move(code);

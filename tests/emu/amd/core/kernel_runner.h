@@ -41,6 +41,7 @@ class KernelRunner {
   AddressSpace memory;
   DispatchRegs regs;
   Dispatch::Options options;
+  std::string features;  // of the assembler, after the wave size: ",+real-true16"
 
  private:
   const int wave_size_;
