@@ -4,7 +4,8 @@
 // replaced by s_nop and run again, so that what comes after it is reached.
 //
 // Input: byte 0 the generation; byte 1 wave32 (bit 0), a trap handler (bit 1), two threads (bit 2), scratch
-// (bit 3), dynamic VGPRs (bit 4); byte 2 MODE; byte 3 work-items less one; then the program.
+// (bit 3), dynamic VGPRs (bit 4), strict mode with warnings (bit 5) or faults (bit 6); byte 2 MODE; byte 3
+// work-items less one; then the program.
 
 #include <algorithm>
 #include <cstdint>
@@ -76,6 +77,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.vgpr_fill = 0x40;
   if ((flags & 2) != 0) options.trap_handler = kProgramVa;
   if ((flags & 4) != 0) options.threads = 2;
+  if ((flags & 0x60) != 0) {
+    const CheckMode mode = (flags & 0x40) != 0 ? CheckMode::kFail : CheckMode::kWarn;
+    options.checks.waits = options.checks.hazards = options.checks.uninit = options.checks.races = mode;
+    options.checks.races_between_groups = true;
+  }
 
   for (int attempt = 0; attempt < 24; ++attempt) {
     Dispatch dispatch(isa, regs, &memory, options);

@@ -389,8 +389,8 @@ class Generator : private Expressions {
     const int count = random_.Below(4);
     std::vector<Array> arrays;
     for (int k = 0; k < count; ++k) {
-      // None of 128 bits: as vectors in registers they lose what one way through a switch assigned
-      // (docs/limits.md).
+      // None of 128 bits: as vectors in registers they often lose what one way through a switch assigned
+      // (docs/limits.md; narrower ones do it in one kernel of a thousand).
       const Type drawn = AnyType();
       const bool wide = drawn == kU128 || drawn == kS128;
       const Array a{Cat{"t", k}, wide ? kU32 : drawn, 4 << random_.Below(3)};

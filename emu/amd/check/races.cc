@@ -93,7 +93,7 @@ ExecResult RaceTracker::Access(Byte& byte, const Touch& now, bool writes, bool g
   }
   ExecResult result = ExecResult::kNext;
   if (other != nullptr) {
-    const std::string place = absl::StrFormat(global ? "address 0x%x" : "LDS byte 0x%x", address);
+    const std::string place = absl::StrFormat("%s 0x%x", global ? "address" : "LDS byte", address);
     const std::string who = other->group == now.group
                                 ? absl::StrFormat("wave %d", other->wave)
                                 : absl::StrFormat("wave %d of another workgroup", other->wave);

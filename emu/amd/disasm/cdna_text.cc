@@ -58,7 +58,8 @@ std::string Register(Operand o, const TextOptions& options) {
     case DataType::BF16:
       // The whole literal, marked where its low half has an inline form.
       if (o.kind == Operand::Kind::kLiteral) {
-        return absl::StrFormat(HasBf16InlineForm(o.imm) ? "lit(0x%x)" : "0x%x", o.imm);
+        return HasBf16InlineForm(o.imm) ? absl::StrFormat("lit(0x%x)", o.imm)
+                                        : absl::StrFormat("0x%x", o.imm);
       }
       break;
     default:
