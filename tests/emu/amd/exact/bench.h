@@ -54,8 +54,9 @@ enum Masks : unsigned { kNoMask = 0, kToVcc = 1, kToS40 = 2, kToExec = 4 };
 
 struct Case {
   std::string text;
-  std::function<void(Lane&)> lane;       // run for active lanes
-  std::function<void(Scalars&)> scalar;  // run once
+  std::function<void(Lane&)> lane;                              // run for active lanes
+  std::function<void(std::vector<Lane>&, uint64_t exec)> wave;  // instead, for all lanes at once
+  std::function<void(Scalars&)> scalar;                         // run once
   unsigned masks = kNoMask;
   Same same = Same::kBits;
   int ulp = 0;              // how far a float result may be from the formula's, in units in the last place
