@@ -78,11 +78,14 @@ ExecResult PermLaneX16Var(const Inst& inst, WaveState& wave) { return PermuteVar
 ExecResult PermLane16Swap(const Inst& inst, WaveState& wave) { return SwapAcross(inst, wave, 16); }
 ExecResult PermLane32Swap(const Inst& inst, WaveState& wave) { return SwapAcross(inst, wave, 32); }
 
+// Every lane of a quad with an active lane is written (RDNA3.5 and RDNA4 ISA, "LDS Direct Load").
 ExecResult LdsDirectLoad(const Inst& inst, WaveState& wave) {
   alignas(64) uint32_t result[kMaxLanes];
   const uint32_t value = LdsDirectValue(wave);
+  const uint64_t exec = wave.exec(), pairs = exec | exec >> 1;
+  const uint64_t quads = ((pairs | pairs >> 2) & 0x1111111111111111u) * 0xf;
   for (int lane = 0; lane < wave.wave_size; ++lane) result[lane] = value;
-  HostKernels().store_masked(wave.Vgpr(inst.dst[0].reg), result, wave.exec(), wave.wave_size);
+  HostKernels().store_masked(wave.Vgpr(inst.dst[0].reg), result, quads, wave.wave_size);
   return ExecResult::kNext;
 }
 

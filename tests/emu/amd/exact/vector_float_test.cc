@@ -156,7 +156,7 @@ const Op kOps[] = {
     {"V_CVT_F32_UBYTE1", [](Lane& l) { Put(l, static_cast<float>(l.v[0] >> 8 & 0xff)); }},
     {"V_CVT_F32_UBYTE2", [](Lane& l) { Put(l, static_cast<float>(l.v[0] >> 16 & 0xff)); }},
     {"V_CVT_F32_UBYTE3", [](Lane& l) { Put(l, static_cast<float>(l.v[0] >> 24)); }},
-    {"V_CVT_OFF_F32_I4", [](Lane& l) { Put(l, static_cast<float>(static_cast<int>(l.v[0] & 15 ^ 8) - 8) / 16); }},
+    {"V_CVT_OFF_F32_I4", [](Lane& l) { Put(l, static_cast<float>(static_cast<int>((l.v[0] & 15) ^ 8) - 8) / 16); }},
     {"V_CVT_PK_I16_F32", [](Lane& l) { l.d[0] = Pair(ToInt(A(l), INT16_MIN, INT16_MAX), ToInt(B(l), INT16_MIN, INT16_MAX)); }},
     {"V_CVT_PK_U16_F32", [](Lane& l) { l.d[0] = Pair(ToInt(A(l), 0, UINT16_MAX), ToInt(B(l), 0, UINT16_MAX)); }},
     {"V_CVT_PKNORM_I16_F32", [](Lane& l) { l.d[0] = Pair(Snorm(A(l)), Snorm(B(l))); }},
