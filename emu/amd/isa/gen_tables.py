@@ -82,6 +82,7 @@ def split_name(name, encoding):
 # Operands that the specification leaves out; in its format (field:format:bits:kind).
 BARRIER_ID = "ssrc0:FMT_NUM_B32:32:OPR_SSRC_BARRIER_ID"
 MISSING_OPERANDS = {
+    "FLAT_ATOMIC_CSUB_U32": "addr:FMT_ANY:64:OPR_VGPR data:FMT_ANY:32:OPR_VGPR vdst:FMT_ANY:32:OPR_VGPR",  # RDNA3's manual has it
     "S_BARRIER_INIT": BARRIER_ID,
     "S_BARRIER_JOIN": BARRIER_ID,
     "S_WAITCNT": "simm16:FMT_NUM_B16:16:OPR_WAITCNT",

@@ -64,8 +64,7 @@ const AtomicFormula kFormulas[] = {
     {" AND AND_X2 AND_B32 AND_B64 ", 0, 1, 'i', [](U o, U d, U, int) { return o & d; }},
     {" OR OR_X2 OR_B32 OR_B64 ", 0, 1, 'i', [](U o, U d, U, int) { return o | d; }},
     {" XOR XOR_X2 XOR_B32 XOR_B64 ", 0, 1, 'i', [](U o, U d, U, int) { return o ^ d; }},
-    {" INC INC_U32 INC_X2 INC_U64 INC_UINT ", 0, 1, 'i',
-     [](U o, U d, U, int) { return o >= d ? 0 : o + 1; }},
+    {" INC INC_U32 INC_X2 INC_U64 INC_UINT ", 0, 1, 'i', [](U o, U d, U, int) { return o >= d ? 0 : o + 1; }},
     {" DEC DEC_U32 DEC_X2 DEC_U64 DEC_UINT ", 0, 1, 'i',
      [](U o, U d, U, int) { return o == 0 || o > d ? d : o - 1; }},
     {" MSKOR_B32 MSKOR_B64 ", 0, 2, 'i', [](U o, U d, U e, int) { return (o & ~d) | e; }},
@@ -130,7 +129,9 @@ uint64_t AtomicValue(const AtomicFormula& formula, int bits, uint32_t k) {
     case 'h':
     case 'b': {
       const FloatFormat& format = formula.values == 'h' ? formats::kF16 : formats::kBf16;
-      const auto half = [&](uint32_t i) { return EncodeFloat(format, (static_cast<int>(i % 23) - 9) * 0.40625); };
+      const auto half = [&](uint32_t i) {
+        return EncodeFloat(format, (static_cast<int>(i % 23) - 9) * 0.40625);
+      };
       return half(k) | half(3 * k + 5) << 16;
     }
     default:

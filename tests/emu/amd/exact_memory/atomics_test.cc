@@ -21,9 +21,9 @@ class Atomics : public testing::TestWithParam<Generation> {
     const AtomicFormula* formula;
     int bytes;
     std::string text;
-    int out = -1;          // the register that receives the old value
-    int second = kData2;   // the register of the second value
-    uint32_t displaced;    // what the text adds to the addresses
+    int out = -1;         // the register that receives the old value
+    int second = kData2;  // the register of the second value
+    uint32_t displaced;   // what the text adds to the addresses
     bool lds = false;
   };
 
@@ -64,8 +64,7 @@ class Atomics : public testing::TestWithParam<Generation> {
           return machine.Vgpr(reg, lane) |
                  (run.bytes == 8 ? uint64_t{machine.Vgpr(reg + 1, lane)} << 32 : uint64_t{0});
         };
-        Put(&after, cell, run.bytes,
-            run.formula->result(old, value(kData), value(run.second), bits));
+        Put(&after, cell, run.bytes, run.formula->result(old, value(kData), value(run.second), bits));
         if (run.out >= 0) want.PutV(run.out, lane, run.bytes, old);
       }
       machine.Expect(run.op, run.text, want);

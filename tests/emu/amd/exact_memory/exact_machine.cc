@@ -28,7 +28,8 @@ std::vector<uint8_t> Encoded(Isa isa, int wave_size, const std::string& text, st
   std::vector<uint8_t>& bytes =
       (*known)[absl::StrFormat("%s %d %s", IsaTarget(isa), wave_size, text.c_str())];
   if (!bytes.empty()) return bytes;
-  const auto by_llvm = Assemble(IsaTarget(isa), text, IsRdna(isa) && wave_size == 64 ? "+wavefrontsize64" : "");
+  const auto by_llvm =
+      Assemble(IsaTarget(isa), text, IsRdna(isa) && wave_size == 64 ? "+wavefrontsize64" : "");
   if (by_llvm.ok() && !by_llvm->empty()) return bytes = *by_llvm;
   AsmOptions options;
   options.wave_size = wave_size;
@@ -47,8 +48,9 @@ std::string WaveImage::Difference(const WaveImage& got) const {
                              i % static_cast<size_t>(lanes), got.vgpr[i], vgpr[i]);
   }
   for (const std::string& difference :
-       {FirstDifference("scalar register", sgpr, got.sgpr), FirstDifference("buffer byte", buffer, got.buffer),
-        FirstDifference("LDS byte", lds, got.lds), FirstDifference("private byte", scratch, got.scratch)}) {
+       {FirstDifference("scalar register", sgpr, got.sgpr),
+        FirstDifference("buffer byte", buffer, got.buffer), FirstDifference("LDS byte", lds, got.lds),
+        FirstDifference("private byte", scratch, got.scratch)}) {
     if (!difference.empty()) return difference;
   }
   return scc != got.scc ? "SCC" : mode != got.mode ? "MODE" : "";

@@ -133,8 +133,8 @@ TEST_P(Lds, DirectLoads) {
     bool is_signed;
   };
   ExactMachine machine(GetParam().isa, GetParam().lanes);
-  for (const Type& type : {Type{0, 1, false}, Type{1, 2, false}, Type{2, 4, false}, Type{4, 1, true},
-                           Type{5, 2, true}}) {
+  for (const Type& type :
+       {Type{0, 1, false}, Type{1, 2, false}, Type{2, 4, false}, Type{4, 1, true}, Type{5, 2, true}}) {
     for (uint32_t at = 64; at < 128; at += 4) {
       machine.Randomize(0);
       machine.wave.sgpr[kM0] = type.code << 16 | at;
@@ -142,7 +142,8 @@ TEST_P(Lds, DirectLoads) {
       if (type.is_signed && (value >> (8 * type.bytes - 1)) != 0) value |= ~uint64_t{0} << (8 * type.bytes);
       WaveImage want = machine.Save();
       for (int lane = 0; lane < GetParam().lanes; ++lane) want.V(kOut, lane) = static_cast<uint32_t>(value);
-      machine.Expect(Opcode::LDS_DIRECT_LOAD, absl::StrFormat("lds_direct_load v%d wait_vdst:15", kOut), want);
+      machine.Expect(Opcode::LDS_DIRECT_LOAD, absl::StrFormat("lds_direct_load v%d wait_vdst:15", kOut),
+                     want);
       if (HasFailure()) return;
     }
   }

@@ -24,10 +24,10 @@ struct Move {
   bool is_signed;
 };
 constexpr Move kMoves[] = {
-    {"DWORD", 4, false},    {"DWORDX2", 8, false},   {"DWORDX4", 16, false}, {"DWORDX8", 32, false},
-    {"DWORDX16", 64, false}, {"B32", 4, false},      {"B64", 8, false},      {"B96", 12, false},
-    {"B128", 16, false},    {"B256", 32, false},     {"B512", 64, false},    {"U8", 1, false},
-    {"I8", 1, true},        {"U16", 2, false},       {"I16", 2, true},
+    {"DWORD", 4, false},     {"DWORDX2", 8, false}, {"DWORDX4", 16, false}, {"DWORDX8", 32, false},
+    {"DWORDX16", 64, false}, {"B32", 4, false},     {"B64", 8, false},      {"B96", 12, false},
+    {"B128", 16, false},     {"B256", 32, false},   {"B512", 64, false},    {"U8", 1, false},
+    {"I8", 1, true},         {"U16", 2, false},     {"I16", 2, true},
 };
 const Move* FindMove(const std::string& suffix) {
   for (const Move& move : kMoves) {
@@ -80,9 +80,10 @@ TEST_P(ScalarMemory, LoadsAndStoresMoveTheirWords) {
         if (load) {
           if (move->bytes >= 4) {
             for (int i = 0; i < words; ++i)
-              want.sgpr[static_cast<size_t>(kData + i)] = beyond ? 0
-                                      : static_cast<uint32_t>(
-                                            Get(machine.buffer, address.offset + 4 * static_cast<size_t>(i), 4));
+              want.sgpr[static_cast<size_t>(kData + i)] =
+                  beyond ? 0
+                         : static_cast<uint32_t>(
+                               Get(machine.buffer, address.offset + 4 * static_cast<size_t>(i), 4));
           } else {
             uint64_t value = beyond ? 0 : Get(machine.buffer, address.offset, move->bytes);
             if (move->is_signed && (value >> (8 * move->bytes - 1)) != 0)
@@ -91,8 +92,7 @@ TEST_P(ScalarMemory, LoadsAndStoresMoveTheirWords) {
           }
         } else if (!beyond) {
           for (int i = 0; i < words; ++i)
-            Put(&want.buffer, address.offset + 4 * static_cast<size_t>(i), 4,
-                machine.wave.sgpr[kData + i]);
+            Put(&want.buffer, address.offset + 4 * static_cast<size_t>(i), 4, machine.wave.sgpr[kData + i]);
         }
         machine.Expect(row->op,
                        absl::StrFormat("%s %s, %s, %s", LowerName(row->op), Registers('s', kData, words),
