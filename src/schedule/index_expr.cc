@@ -49,14 +49,18 @@ void Accumulate(Linear& l, const UOpRef& a, int64_t factor) {
   AddTerm(l, a, factor);
 }
 
+// An index read from memory may be anything; sums of such stay inside these limits.
+constexpr int64_t kFar = int64_t{1} << 62;
+
 Interval BoundsOfLinear(const Linear& l) {
-  Interval b{l.constant, l.constant};
+  __int128 lo = l.constant, hi = l.constant;
   for (const Linear::Term& t : l.terms) {
     const Interval i = BoundsOf(t.atom);
-    b.lo += t.factor >= 0 ? i.lo * t.factor : i.hi * t.factor;
-    b.hi += t.factor >= 0 ? i.hi * t.factor : i.lo * t.factor;
+    lo += static_cast<__int128>(t.factor >= 0 ? i.lo : i.hi) * t.factor;
+    hi += static_cast<__int128>(t.factor >= 0 ? i.hi : i.lo) * t.factor;
   }
-  return b;
+  const auto clamp = [](__int128 v) { return static_cast<int64_t>(std::clamp<__int128>(v, -kFar, kFar)); };
+  return {clamp(lo), clamp(hi)};
 }
 
 // (x // c) * (k c) + (x % c) * k is x * k.
@@ -132,8 +136,13 @@ Interval BoundsOf(const UOpRef& x) {
     }
     case Op::kFloorMod:
       return {0, x->src(1)->const_int() - 1};
-    default:
+    case Op::kMul:
+      if (!x->src(1)->IsConst()) return {-kFar, kFar};
+      [[fallthrough]];
+    case Op::kAdd:
       return BoundsOfLinear(Decompose(x));
+    default:
+      return {-kFar, kFar};
   }
 }
 

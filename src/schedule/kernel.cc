@@ -126,12 +126,42 @@ UOpRef MergeOnce(const UOpRef& sink, absl::Span<const UOpRef> ranges, int64_t fr
   return nullptr;
 }
 
+// In the index itself: indices of what it reads are looked at on their own.
 bool HasDivision(const UOpRef& x) {
   if (x->op() == Op::kFloorDiv || x->op() == Op::kFloorMod) return true;
+  if (x->dtype() != dtypes::kIndex || x->op() == Op::kCast) return false;
   for (const UOpRef& s : x->src()) {
     if (HasDivision(s)) return true;
   }
   return false;
+}
+
+// Sums are ordered by range number, so they are put in order once more; divisions and conditions that are
+// left get the full simplifier. An index may read memory whose index is then simplified before it.
+UOpRef SimplifyIndices(const UOpRef& sink) {
+  absl::flat_hash_map<const UOp*, UOpRef> done;
+  for (const UOp* n : uop::Toposort(sink)) {
+    std::vector<UOpRef> src;
+    bool changed = false;
+    for (const UOpRef& s : n->src()) {
+      src.push_back(done.at(s.get()));
+      changed |= !(src.back() == s);
+    }
+    if (n->op() == Op::kIndex) {
+      src[1] = index::Compose(index::Decompose(src[1]));
+      if (src.size() > 2) {
+        symbolic::ValidIndex v = symbolic::SimplifyValid(src[2], src[1]);
+        src[1] = std::move(v.index);
+        src[2] = std::move(v.valid);
+        if (src[2]->IsConst(1)) src.pop_back();
+      } else if (HasDivision(src[1])) {
+        src[1] = symbolic::Simplify(src[1]);
+      }
+      changed = true;
+    }
+    done.emplace(n, changed ? n->WithSrc(std::move(src)) : UOpRef(n));
+  }
+  return done.at(sink.get());
 }
 
 UOpRef MergeRanges(UOpRef sink, int64_t fresh_id) {
@@ -193,23 +223,7 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   }
   if (dims.empty()) dims = "_1";
   sink = uop::Substitute(sink, map);
-  // Sums are ordered by range number, so they are put in order once more; divisions and conditions that are
-  // left get the full simplifier.
-  uop::SubstitutionMap simpler;
-  for (const UOpRef& node : uop::NodesOf(sink, Op::kIndex)) {
-    std::vector<UOpRef> src(node->src().begin(), node->src().end());
-    src[1] = index::Compose(index::Decompose(src[1]));
-    if (src.size() > 2) {
-      symbolic::ValidIndex v = symbolic::SimplifyValid(src[2], src[1]);
-      src[1] = std::move(v.index);
-      src[2] = std::move(v.valid);
-      if (src[2]->IsConst(1)) src.pop_back();
-    } else if (HasDivision(src[1])) {
-      src[1] = symbolic::Simplify(src[1]);
-    }
-    simpler[node] = node->WithSrc(std::move(src));
-  }
-  sink = uop::Substitute(sink, simpler);
+  sink = SimplifyIndices(sink);
   result.sink = uop::Sink({sink->src(0)}, absl::StrCat(reduce_dims.empty() ? "e" : "r", dims, reduce_dims));
   return result;
 }

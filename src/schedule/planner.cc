@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
 #include "src/schedule/index_expr.h"
+#include "src/schedule/selection.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 
@@ -83,7 +84,8 @@ void Planner::Analyse() {
     Node& n = nodes_.emplace_back();
     n.op = u;
     n.cost = OpCost(*u);
-    n.constant = u->op() != Op::kParam;
+    n.constant = u->op() != Op::kParam && u->op() != Op::kIota;
+    n.selection = u->op() == Op::kReduceAxis && IsSelection(*u);
     n.forced = forced_.count(u) != 0;
     for (const UOpRef& s : u->src()) {
       const Node& from = nodes_[number_[s.get()]];
@@ -99,7 +101,7 @@ void Planner::Analyse() {
       n.device = u->arg_as<std::string>();
     }
     // Past these a value is stored anyway, so nothing is recomputed through them.
-    if (u->op() == Op::kReduceAxis) n.has_reduce = u->src(0)->numel() != 0, n.cost = 0;
+    if (u->op() == Op::kReduceAxis && !n.selection) n.has_reduce = u->src(0)->numel() != 0, n.cost = 0;
     if (u->op() == Op::kPad || (u->op() == Op::kExpand && u->numel() > u->src(0)->numel()))
       n.has_reduce = false;
     if (IsWrapper(u->op()) || n.forced) n.has_reduce = false, n.cost = 0;
@@ -186,11 +188,24 @@ bool Planner::ShouldStore(const Node& n) const {
     in_reduce |= r.in_reduce;
     padded |= r.at.valid != nullptr;
   }
-  if (u.op() == Op::kReduceAxis) return u.src(0)->numel() != 0 && (grown || in_reduce || padded);
+  if (u.op() == Op::kReduceAxis && !n.selection)
+    return u.src(0)->numel() != 0 && (grown || in_reduce || padded);
   if (n.has_reduce && (grown || in_reduce)) return true;
   if (n.requests.size() > kMaxPlaces && n.cost >= 2) return true;
   return n.cost * (total / numel - 1) > options_.recompute_element &&
          n.cost * (total - numel) > options_.recompute_total;
+}
+
+// What names no buffer (positions and what follows from them) is computed where it is used; "" when that is
+// on several devices, each of which then computes it.
+std::string Planner::DeviceOfUsers(const Node& n) const {
+  std::string device;
+  for (const Request& r : n.requests) {
+    const std::string& d = units_[r.unit].device;
+    if (!device.empty() && d != device) return "";
+    device = d;
+  }
+  return device;
 }
 
 absl::Status Planner::Decide() {
@@ -226,15 +241,17 @@ absl::Status Planner::Decide() {
     } else {
       bool via = false;
       for (const OutputStore* s : fills) via |= s->via_temporary;
-      if (via || ShouldStore(n)) n.stored = NewTemporary(n);
+      if (via && n.device.empty()) n.device = devices_[fills[0]->param];
+      if (n.device.empty()) n.device = DeviceOfUsers(n);
+      if (via || (!n.device.empty() && ShouldStore(n))) n.stored = NewTemporary(n);
     }
     for (const OutputStore* s : fills) {
       if (n.device.empty()) n.device = devices_[s->param];
       StartUnit(n, s->param, false);
     }
     if (n.stored >= 0) {
-      if (u.op() == Op::kCopy && !nodes_[number_[u.src(0).get()]].constant &&
-          nodes_[number_[u.src(0).get()]].device != n.device) {
+      const std::string& from = nodes_[number_[u.src(0).get()]].device;
+      if (u.op() == Op::kCopy && !from.empty() && from != n.device) {
         // A transfer: the source must be whole.
         const UOp* base = u.src(0).get();
         while (base->op() == Op::kReshape) base = base->src(0).get();
@@ -267,7 +284,7 @@ void Planner::Propagate(Node& n, size_t number) {
   std::vector<int> from;
   UOpRef own;
   std::vector<UOpRef> ranges;
-  if (u.op() == Op::kParam || u.op() == Op::kConst) return;
+  if (u.op() == Op::kParam || u.op() == Op::kConst || u.op() == Op::kIota) return;
   if (IsMovement(u.op())) {
     Request r{at.unit, SourcePlace(u, at.at, &own), at.evaluations, at.in_reduce, {}, nullptr, {}, nullptr};
     const bool never = (own != nullptr && own->IsConst(0)) || u.src(0)->numel() == 0;
@@ -276,14 +293,14 @@ void Planner::Propagate(Node& n, size_t number) {
     else
       from.push_back(Ask(u.src(0), std::move(r)));
   } else if (u.op() == Op::kReduceAxis) {
-    Request r{at.unit, at.at, at.evaluations, true, {}, nullptr, {}, nullptr};
+    Request r{at.unit, at.at, at.evaluations, !n.selection || at.in_reduce, {}, nullptr, {}, nullptr};
     if (u.src(0)->numel() != 0) {
       for (const int64_t axis : u.arg_as<ReduceArg>().axes) {
         const int64_t d = u.src(0)->shape()[axis];
         if (d == 1) continue;
         ranges.push_back(uop::Range(d, next_range_++, AxisKind::kReduce));
         r.at.index[axis] = ranges.back();
-        r.evaluations *= static_cast<double>(d);
+        if (!n.selection) r.evaluations *= static_cast<double>(d);
       }
       if (ranges.empty()) r.in_reduce = at.in_reduce;
       from.push_back(Ask(u.src(0), std::move(r)));
@@ -312,6 +329,7 @@ UOpRef Planner::Expression(Node& n, Request& r) {
   if (n.stored >= 0 && !own_kernel) return load(ReadSlot(n.stored));
   if (u.op() == Op::kParam) return load(static_cast<int>(u.arg_as<std::vector<int64_t>>()[0]));
   if (u.op() == Op::kConst) return UOpRef(&u);
+  if (u.op() == Op::kIota) return uop::Cast(r.at.index[0], u.dtype());
   if (u.op() == Op::kPad) {
     if (r.from.empty()) return zero();
     const UOpRef& x = source(0);
@@ -325,7 +343,7 @@ UOpRef Planner::Expression(Node& n, Request& r) {
   if (u.op() == Op::kReduceAxis) {
     const Op op = u.arg_as<ReduceArg>().op;
     if (r.from.empty()) return uop::Const(u.dtype(), IdentityOf(op, u.dtype()));
-    return r.ranges.empty() ? source(0) : uop::Reduce(op, source(0), r.ranges);
+    return r.ranges.empty() ? source(0) : SelectRanges(op, source(0), r.ranges);
   }
   if (u.op() == Op::kWhere && source(0)->IsConst()) return source(source(0)->IsConst(1) ? 1 : 2);
   std::vector<UOpRef> src;

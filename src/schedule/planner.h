@@ -88,9 +88,10 @@ class Planner {
     double passed_cost = 0;   // what its users pay for it: nothing when it will probably be stored
     bool has_reduce = false;  // a reduction would be recomputed with it
     bool passes_reduce = false;
-    bool forced = false;    // must be stored
-    bool constant = false;  // reads no buffer
-    int stored = -1;        // slot
+    bool forced = false;     // must be stored
+    bool constant = false;   // the same everywhere: neither buffers nor positions
+    bool selection = false;  // a reduction with one term (selection.h)
+    int stored = -1;         // slot
     std::vector<Request> requests;
     absl::flat_hash_map<Key, int> known;
   };
@@ -100,6 +101,7 @@ class Planner {
   absl::Status Decide();
   bool ShouldStore(const Node& n) const;
   int NewTemporary(const Node& n);
+  std::string DeviceOfUsers(const Node& n) const;
   void StartUnit(Node& n, int slot, bool computes);
   int Ask(const UOpRef& node, Request request);
   void Propagate(Node& n, size_t request);

@@ -44,6 +44,7 @@ absl::StatusOr<std::vector<OutputStore>> StoresOf(const UOpRef& sink, size_t num
         }
         break;
       case Op::kConst:
+      case Op::kIota:
       case Op::kReduceAxis:
       case Op::kContiguous:
       case Op::kCopy:

@@ -3,9 +3,12 @@
 // clause as if the other clauses did.
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "src/symbolic/linear.h"
 #include "src/symbolic/simplify.h"
 #include "src/uop/build.h"
+#include "src/uop/graph.h"
 
 namespace understudy::symbolic {
 namespace {
@@ -134,11 +137,30 @@ bool Contradicts(const UOpRef& condition, const Assumptions& all) {
   return bounds.contradiction();
 }
 
-}  // namespace
+// An index that is read from memory counts as one unknown value: what a condition says must not change how
+// that memory is read, which happens whether the condition holds or not. `values` maps the unknowns back.
+UOpRef Opaque(const UOpRef& x, uop::SubstitutionMap* unknowns, uop::SubstitutionMap* values) {
+  absl::flat_hash_set<const UOp*> seen;
+  std::vector<const UOp*> stack{x.get()};
+  while (!stack.empty()) {
+    const UOp* n = stack.back();
+    stack.pop_back();
+    if (!seen.insert(n).second) continue;
+    const bool index = n->dtype().scalar == Scalar::kIndex;
+    if (index && n->op() == Op::kCast && n->src(0)->dtype().scalar != Scalar::kIndex) {
+      const WideInterval limits = BoundsCache().Wide(UOpRef(n));
+      const UOpRef unknown = uop::Var(absl::StrCat("$", unknowns->size()),
+                                      static_cast<int64_t>(std::max<Int>(limits.lo, INT64_MIN)),
+                                      static_cast<int64_t>(std::min<Int>(limits.hi, INT64_MAX)));
+      if (unknowns->emplace(UOpRef(n), unknown).second) values->emplace(unknown, UOpRef(n));
+      continue;
+    }
+    for (const UOpRef& s : n->src()) stack.push_back(s.get());
+  }
+  return uop::Substitute(x, *unknowns);
+}
 
-Assumptions AssumptionsOf(const UOpRef& condition) { return FromClauses(Clauses(condition), nullptr); }
-
-ValidIndex SimplifyValid(const UOpRef& valid, const UOpRef& index) {
+ValidIndex SimplifyKnown(const UOpRef& valid, const UOpRef& index) {
   std::vector<UOpRef> clauses = Clauses(Simplify(valid));
   // Each clause in the light of the others that are still there; a clause is never used for its own removal,
   // nor one that has been removed for another's.
@@ -158,6 +180,18 @@ ValidIndex SimplifyValid(const UOpRef& valid, const UOpRef& index) {
   const Assumptions all = FromClauses(clauses, nullptr);
   if (Contradicts(condition, all)) return {uop::BoolConst(false), uop::Const(index->dtype(), 0)};
   return {condition, Simplify(Simplify(index), all)};
+}
+
+}  // namespace
+
+Assumptions AssumptionsOf(const UOpRef& condition) { return FromClauses(Clauses(condition), nullptr); }
+
+ValidIndex SimplifyValid(const UOpRef& valid, const UOpRef& index) {
+  uop::SubstitutionMap unknowns, values;
+  const UOpRef v = Opaque(valid, &unknowns, &values), i = Opaque(index, &unknowns, &values);
+  ValidIndex out = SimplifyKnown(v, i);
+  if (values.empty()) return out;
+  return {uop::Substitute(out.valid, values), uop::Substitute(out.index, values)};
 }
 
 }  // namespace understudy::symbolic

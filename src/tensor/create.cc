@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creation: host data, constants, sequences and counter-based random numbers.
+// Creation: host data, constants and sequences. Random numbers are in random.cc.
 #include <cmath>
-#include <numbers>
 
 #include "src/base/status.h"
 #include "src/tensor/host_data.h"
 #include "src/tensor/internal.h"
-#include "src/tensor/random.h"
 
 namespace understudy {
 
 using tensor_internal::Bad;
+using tensor_internal::CheckCreate;
 using tensor_internal::Text;
 
-namespace {
+namespace tensor_internal {
 
 absl::Status CheckCreate(const char* op, const Shape& shape, DType dtype) {
   int64_t n = 1;
@@ -28,18 +27,7 @@ absl::Status CheckCreate(const char* op, const Shape& shape, DType dtype) {
   return absl::OkStatus();
 }
 
-// Elements from doubles, each rounded once to the type.
-Tensor FromDoubles(const std::vector<double>& v, Shape shape, const TensorOptions& options) {
-  const int bytes = options.dtype.ScalarBytes();
-  std::vector<uint8_t> data(v.size() * bytes);
-  for (size_t i = 0; i < v.size(); ++i) {
-    const uint64_t bits = ToBits(options.dtype, Canonical(options.dtype, ConstValue(v[i])));
-    __builtin_memcpy(&data[i * bytes], &bits, bytes);
-  }
-  return Tensor::FromBytes(std::move(data), options.dtype, std::move(shape), options.device);
-}
-
-}  // namespace
+}  // namespace tensor_internal
 
 Tensor Tensor::FromBytes(std::vector<uint8_t> bytes, DType dtype, Shape shape, const std::string& device) {
   if (absl::Status s = CheckCreate("FromData", shape, dtype); !s.ok()) return Tensor(s);
@@ -69,6 +57,12 @@ Tensor Tensor::Full(Shape shape, Number value, const TensorOptions& options) {
 Tensor Tensor::Zeros(Shape shape, const TensorOptions& options) { return Full(std::move(shape), 0, options); }
 Tensor Tensor::Ones(Shape shape, const TensorOptions& options) { return Full(std::move(shape), 1, options); }
 
+// a + i * b for i = 0, 1, ... n-1 in that type.
+static UOpRef Steps(DType t, ConstValue a, ConstValue b, int64_t n) {
+  const UOpRef i = uop::Cast(uop::Iota(dtypes::kInt64, n), t);
+  return uop::Add(tensor_internal::Constant(t, a, {n}), uop::Mul(i, tensor_internal::Constant(t, b, {n})));
+}
+
 Tensor Tensor::Arange(Number start, Number stop, Number step, const TensorOptions& options) {
   if (absl::Status s = CheckCreate("Arange", {}, options.dtype); !s.ok()) return Tensor(s);
   const double a = start.as_double(), b = stop.as_double(), d = step.as_double();
@@ -77,24 +71,27 @@ Tensor Tensor::Arange(Number start, Number stop, Number step, const TensorOption
         Bad("Arange", "from ", a, " to ", b, " by ", d, ", expected finite bounds and a step other than 0"));
   }
   const double count = std::max(0.0, std::ceil((b - a) / d));
-  if (count > 1e10) return Tensor(Bad("Arange", count, " elements are too many"));
-  std::vector<double> v(static_cast<size_t>(count));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = a + static_cast<double>(i) * d;
-  const int64_t n = static_cast<int64_t>(v.size());
-  return FromDoubles(v, {n}, options);
+  if (count > 1e15) return Tensor(Bad("Arange", count, " elements are too many"));
+  const auto n = static_cast<int64_t>(count);
+  // Whole numbers stay integers, which are exact; fractions are computed in f64 and rounded once.
+  const bool whole = a == std::trunc(a) && d == std::trunc(d) && std::abs(a) < 0x1p53 &&
+                     std::abs(d) < 0x1p53 && std::abs(a + d * count) < 0x1p53;
+  const UOpRef v = whole ? Steps(dtypes::kInt64, static_cast<int64_t>(a), static_cast<int64_t>(d), n)
+                         : Steps(dtypes::kFloat64, a, d, n);
+  return Tensor(uop::Cast(v, options.dtype), options.device);
 }
 
 Tensor Tensor::Linspace(Number start, Number stop, int64_t steps, const TensorOptions& options) {
   if (absl::Status s = CheckCreate("Linspace", {steps}, options.dtype); !s.ok()) return Tensor(s);
   const double a = start.as_double(), b = stop.as_double();
-  std::vector<double> v(steps);
-  for (int64_t i = 0; i < steps; ++i) {
-    // From both ends, so that the last element is exactly `stop`.
-    const double d = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
-    v[i] = i < steps / 2 || steps == 1 ? a + static_cast<double>(i) * d
-                                       : b - static_cast<double>(steps - 1 - i) * d;
-  }
-  return FromDoubles(v, {steps}, options);
+  const double d = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
+  // From both ends, so that the last element is exactly `stop`.
+  const UOpRef up = Steps(dtypes::kFloat64, a, d, steps),
+               down = uop::Flip(Steps(dtypes::kFloat64, b, -d, steps), {0});
+  const UOpRef half =
+      tensor_internal::Constant(dtypes::kInt64, std::max<int64_t>(steps / 2, steps == 1), {steps});
+  const UOpRef v = uop::Where(uop::CmpLt(uop::Iota(dtypes::kInt64, steps), half), up, down);
+  return Tensor(uop::Cast(v, options.dtype), options.device);
 }
 
 Tensor Tensor::Eye(int64_t n, std::optional<int64_t> m, const TensorOptions& options) {
@@ -102,28 +99,6 @@ Tensor Tensor::Eye(int64_t n, std::optional<int64_t> m, const TensorOptions& opt
   if (absl::Status s = CheckCreate("Eye", {n, cols}, options.dtype); !s.ok()) return Tensor(s);
   const TensorOptions index{dtypes::kInt64, options.device};
   return Arange(0, n, 1, index).Reshape({n, 1}).Eq(Arange(0, cols, 1, index)).Cast(options.dtype);
-}
-
-Tensor Tensor::Uniform(Shape shape, uint64_t seed, double low, double high, const TensorOptions& options) {
-  if (absl::Status s = CheckCreate("Uniform", shape, options.dtype); !s.ok()) return Tensor(s);
-  if (!options.dtype.IsFloat())
-    return Tensor(Bad("Uniform", "dtype ", options.dtype.Name(), ", expected a float"));
-  std::vector<double> v(tensor_internal::Product(shape));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = low + (high - low) * RandomUnit(seed, i);
-  return FromDoubles(v, std::move(shape), options);
-}
-
-Tensor Tensor::Normal(Shape shape, uint64_t seed, double mean, double stddev, const TensorOptions& options) {
-  if (absl::Status s = CheckCreate("Normal", shape, options.dtype); !s.ok()) return Tensor(s);
-  if (!options.dtype.IsFloat())
-    return Tensor(Bad("Normal", "dtype ", options.dtype.Name(), ", expected a float"));
-  std::vector<double> v(tensor_internal::Product(shape));
-  for (size_t i = 0; i < v.size(); ++i) {
-    // Box and Muller; 1 - u keeps the logarithm's argument above zero.
-    const double u = RandomUnit(seed, 2 * i), w = RandomUnit(seed, 2 * i + 1);
-    v[i] = mean + stddev * std::sqrt(-2 * std::log(1 - u)) * std::cos(2 * std::numbers::pi * w);
-  }
-  return FromDoubles(v, std::move(shape), options);
 }
 
 }  // namespace understudy

@@ -3,6 +3,7 @@
 // What the files that implement Tensor share: the handle's state, error texts, broadcasting and promotion.
 // Nothing outside src/tensor includes this.
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,9 @@ UOpRef BroadcastTo(const UOpRef& x, const Shape& shape);
 // PyTorch's rule; the error names the operation and both shapes.
 absl::StatusOr<Shape> BroadcastShapes(const char* op, const Shape& a, const Shape& b);
 
+// Refuses negative and overflowing sizes, and types that hold no elements.
+absl::Status CheckCreate(const char* op, const Shape& shape, DType dtype);
+
 // Negative axes count from the end. The error names operation, axis and rank.
 absl::StatusOr<int64_t> Axis(const char* op, int64_t axis, int rank);
 // Sorted and checked for duplicates; {} becomes all axes.
@@ -71,6 +75,21 @@ struct Pair {
   UOpRef a, b;
 };
 absl::StatusOr<Pair> Promoted(const char* op, const Tensor& a, const Operand& b);
+
+// --- Random numbers (random.cc) ---
+
+// Two u32 words an element: Threefry of the seed and counter + stride * position.
+std::array<Tensor, 2> RandomBits(const Shape& shape, uint64_t seed, uint64_t counter, uint64_t stride,
+                                 const std::string& device);
+// Uniform in [0, 1): f32 from the upper 24 bits of a word, f64 from 53 bits of two.
+Tensor UnitFromBits(const Tensor& bits);
+Tensor UnitFromBits64(const Tensor& high, const Tensor& low);
+// The natural logarithm of positive normal f32 or f64, and cos(2 pi x) for x in [0, 1), by operations that
+// give the same bits on every device; to a few units in the last place.
+Tensor ExactLog(const Tensor& x);
+Tensor ExactCosTurns(const Tensor& turns);
+// Standard normal from two uniforms in [0, 1).
+Tensor BoxMuller(const Tensor& u, const Tensor& w);
 
 }  // namespace tensor_internal
 }  // namespace understudy

@@ -74,6 +74,7 @@ UOpRef Special(const UOpRef& end, const std::string& name) {
   return UOp::Make(Op::kSpecial, end->dtype(), {end}, name);
 }
 
+UOpRef Iota(DType dtype, int64_t n) { return UOp::Make(Op::kIota, dtype, {}, n); }
 UOpRef Reshape(const UOpRef& x, Shape shape) {
   return x->shape() == shape ? x : Keep(Op::kReshape, x, std::move(shape));
 }

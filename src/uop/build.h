@@ -86,6 +86,8 @@ UOpRef Range(const UOpRef& end, int64_t id, AxisKind kind = AxisKind::kLoop);
 UOpRef Special(int64_t end, const std::string& name);
 UOpRef Special(const UOpRef& end, const std::string& name);
 
+// {0, 1, ... n-1}.
+UOpRef Iota(DType dtype, int64_t n);
 UOpRef Reshape(const UOpRef& x, Shape shape);
 UOpRef Expand(const UOpRef& x, Shape shape);
 UOpRef Permute(const UOpRef& x, std::vector<int64_t> permutation);

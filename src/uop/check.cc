@@ -309,6 +309,16 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       US_RETURN_IF_ERROR(SameDType(op, dtype, src[0]->dtype(), "the end"));
       return Shape{};
     }
+    case Op::kIota: {
+      US_ASSIGN_OR_RETURN(const int64_t* n, ArgOf<int64_t>(op, arg, "a number of elements"));
+      US_RETURN_IF_ERROR(CheckInt(op, dtype, "the result"));
+      if (dtype.scalar == Scalar::kIndex || dtype.lanes != 1)
+        return Bad(op, "dtype ", dtype.Name(), " is no tensor");
+      if (*n < 0) return Bad(op, "negative size ", *n);
+      if (*n > 0 && Canonical(dtype, *n - 1) != ConstValue(*n - 1))
+        return Bad(op, *n - 1, " is not a value of ", dtype.Name());
+      return Shape{*n};
+    }
     case Op::kReduceAxis: {
       US_ASSIGN_OR_RETURN(const ReduceArg* r, ArgOf<ReduceArg>(op, arg, "a ReduceArg"));
       if (r->op != Op::kAdd && r->op != Op::kMul && r->op != Op::kMax && r->op != Op::kMin) {

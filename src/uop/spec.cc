@@ -71,6 +71,7 @@ std::vector<SpecRule> TensorRules(bool call) {
       {"movement", OpsWith(kFlagMovement), "of a value", [](const UOp& n) { return IsScalarValue(n); }},
       {"reduce-axis", OpSetOf({Op::kReduceAxis}), "of a value",
        [](const UOp& n) { return IsScalarValue(n); }},
+      {"iota", OpSetOf({Op::kIota}), "anywhere", [](const UOp&) { return true; }},
       {"copy", OpSetOf({Op::kCopy, Op::kContiguous}), "of a value",
        [](const UOp& n) { return IsScalarValue(n); }},
       {"param-value", OpSetOf({Op::kParam}), "a value with a shape in its argument", IsShaped},

@@ -25,8 +25,9 @@ struct Network {
 
   Network() {
     const TensorOptions on{dtypes::kFloat32, kDevice};
-    params = {Tensor::Normal({kPixels, kHidden}, 101, 0, 0.18, on), Tensor::Zeros({kHidden}, on).Clone(),
-              Tensor::Normal({kHidden, kClasses}, 102, 0, 0.25, on), Tensor::Zeros({kClasses}, on).Clone()};
+    params = {
+        Tensor::Normal({kPixels, kHidden}, 101, 0, 0.18, on).Clone(), Tensor::Zeros({kHidden}, on).Clone(),
+        Tensor::Normal({kHidden, kClasses}, 102, 0, 0.25, on).Clone(), Tensor::Zeros({kClasses}, on).Clone()};
   }
   Tensor Logits(const Tensor& x) const {
     return (x.Matmul(params[0]) + params[1]).Relu().Matmul(params[2]) + params[3];
