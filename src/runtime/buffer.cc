@@ -15,9 +15,30 @@ Buffer::Buffer(std::shared_ptr<Device> device, size_t bytes)
   memory_->bytes = bytes;
 }
 
-Buffer::Memory::~Memory() {
-  // A destructor has nobody to report to; a device that lost the memory has reported that already.
-  if (allocated) device->Free(allocation).IgnoreError();
+// A destructor has nobody to report to; a device that lost the memory has reported that already.
+Buffer::Block::~Block() {
+  for (auto& [key, mapping] : mappings) {
+    // Its work may still use the mapping.
+    mapping.device->Synchronize().IgnoreError();
+    mapping.device->Unmap(mapping.allocation).IgnoreError();
+  }
+  (external ? device->Unwrap(allocation) : device->FreeCached(allocation)).IgnoreError();
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> Buffer::External(std::shared_ptr<Device> device, void* pointer,
+                                                         size_t bytes) {
+  if (pointer == nullptr && bytes > 0) {
+    return absl::InvalidArgumentError(absl::StrCat("external memory of ", bytes, " bytes at a null pointer"));
+  }
+  auto buffer = std::make_unique<Buffer>(std::move(device), bytes);
+  if (bytes == 0) return buffer;
+  US_ASSIGN_OR_RETURN(const Allocation range, buffer->device().Wrap(pointer, bytes));
+  auto block = std::make_shared<Block>();
+  block->device = buffer->memory_->device;
+  block->allocation = range;
+  block->external = true;
+  buffer->memory_->block = std::move(block);
+  return buffer;
 }
 
 absl::StatusOr<std::unique_ptr<Buffer>> Buffer::View(size_t offset, size_t bytes) const {
@@ -28,13 +49,51 @@ absl::StatusOr<std::unique_ptr<Buffer>> Buffer::View(size_t offset, size_t bytes
   return std::unique_ptr<Buffer>(new Buffer(memory_, offset_ + offset, bytes));
 }
 
+absl::Status Buffer::Allocate() {
+  if (allocated()) return absl::OkStatus();
+  US_ASSIGN_OR_RETURN(const Allocation range, memory_->device->AllocateCached(memory_->bytes));
+  auto block = std::make_shared<Block>();
+  block->device = memory_->device;
+  block->allocation = range;
+  memory_->block = std::move(block);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Allocation> Buffer::Get() {
   if (memory_->bytes == 0) return Allocation{};
-  if (!memory_->allocated) {
-    US_ASSIGN_OR_RETURN(memory_->allocation, memory_->device->Allocate(memory_->bytes));
-    memory_->allocated = true;
+  US_RETURN_IF_ERROR(Allocate());
+  return memory_->block->allocation.Slice(offset_, bytes_);
+}
+
+absl::StatusOr<Allocation> Buffer::GetOn(Device& other) {
+  if (&other == &device() || memory_->bytes == 0) return Get();
+  US_RETURN_IF_ERROR(Allocate());
+  Block& block = *memory_->block;
+  auto it = block.mappings.find(&other);
+  if (it == block.mappings.end()) {
+    US_ASSIGN_OR_RETURN(const Allocation seen, other.MapFrom(device(), block.allocation));
+    it = block.mappings.emplace(&other, Block::Mapping{other.shared_from_this(), seen}).first;
   }
-  return memory_->allocation.Slice(offset_, bytes_);
+  return it->second.allocation.Slice(offset_, bytes_);
+}
+
+size_t Buffer::mappings() const { return allocated() ? memory_->block->mappings.size() : 0; }
+
+absl::Status Buffer::Deallocate() {
+  if (allocated() && memory_->block->external) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("deallocating ", memory_->bytes, " bytes of external memory on ", device().name()));
+  }
+  memory_->block.reset();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HostView> Buffer::MapToHost() {
+  if (bytes_ == 0) return HostView(nullptr, nullptr, 0);
+  US_ASSIGN_OR_RETURN(const Allocation range, Get());
+  US_RETURN_IF_ERROR(device().Synchronize());
+  US_ASSIGN_OR_RETURN(void* const pointer, device().HostPointer(range));
+  return HostView(memory_->block, static_cast<uint8_t*>(pointer), bytes_);
 }
 
 absl::Status Buffer::CopyIn(const void* src, size_t bytes) {
@@ -70,6 +129,17 @@ absl::Status CopyBuffer(Buffer& dst, Buffer& src) {
     US_ASSIGN_OR_RETURN(const Allocation to, dst.Get());
     US_ASSIGN_OR_RETURN(const Allocation from, src.Get());
     return dst.device().CopyWithin(to, from, dst.bytes());
+  }
+  if (!src.allocated()) return src.CopyOut(nullptr, src.bytes());
+  US_ASSIGN_OR_RETURN(const Allocation to, dst.Get());
+  US_ASSIGN_OR_RETURN(const Allocation from, src.Get());
+  if (const absl::StatusOr<void*> p = src.device().HostPointer(from); p.ok()) {
+    US_RETURN_IF_ERROR(src.device().Synchronize());
+    return dst.device().CopyIn(to, *p, dst.bytes());
+  }
+  if (const absl::StatusOr<void*> p = dst.device().HostPointer(to); p.ok()) {
+    US_RETURN_IF_ERROR(dst.device().Synchronize());
+    return src.device().CopyOut(*p, from, src.bytes());
   }
   std::vector<uint8_t> host(src.bytes());
   US_RETURN_IF_ERROR(src.CopyOut(host.data(), host.size()));

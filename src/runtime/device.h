@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,13 @@ struct Allocation {
   uint64_t base = 0;
 
   Allocation Slice(size_t offset, size_t length) const { return {address + offset, length, base}; }
+};
+
+// What a device has handed out through AllocateCached and what it keeps ready for the next caller.
+struct MemoryUse {
+  size_t in_use = 0, cached = 0;          // bytes
+  std::map<size_t, int64_t> allocations;  // size -> how many are in use
+  std::string Text() const;               // "1200 bytes in use (1 x 400, 2 x 400), 64 cached"
 };
 
 // Filled by Launch when the caller asks; asking makes the launch synchronous.
@@ -65,6 +73,25 @@ class Device : public std::enable_shared_from_this<Device> {
   // memory until that work is done.
   virtual absl::Status Free(const Allocation& allocation) = 0;
 
+  // The same through a cache of freed ranges of equal size (least recently freed first out, at most
+  // `cache_limit` bytes; 0, the default, keeps none). When Allocate finds no memory, everything cached is
+  // given back before the ResourceExhausted error, which lists the sizes in use. Thread safe.
+  absl::StatusOr<Allocation> AllocateCached(size_t bytes);
+  absl::Status FreeCached(const Allocation& allocation);
+  absl::Status FlushCache();
+  void set_cache_limit(size_t bytes);
+  MemoryUse memory_use() const;
+
+  // Where the host sees the range, for as long as it is allocated; the caller waits for the device first.
+  // Unimplemented where the host does not reach the device's memory.
+  virtual absl::StatusOr<void*> HostPointer(const Allocation& range);
+  // Memory of the caller's as a range of this device: it must outlive the range and is never freed by it.
+  virtual absl::StatusOr<Allocation> Wrap(void* pointer, size_t bytes);
+  virtual absl::Status Unwrap(const Allocation& range);
+  // A whole allocation of `owner` as this device sees it. Unimplemented when it does not.
+  virtual absl::StatusOr<Allocation> MapFrom(Device& owner, const Allocation& allocation);
+  virtual absl::Status Unmap(const Allocation& mapping);
+
   // Ordered with launches: CopyIn after what was launched before it, CopyOut after everything. When CopyIn
   // returns, `src` may be reused; when CopyOut returns, `dst` is filled.
   virtual absl::Status CopyIn(const Allocation& dst, const void* src, size_t bytes) = 0;
@@ -87,6 +114,12 @@ class Device : public std::enable_shared_from_this<Device> {
   // After an error that stopped the device: brings it back. Memory keeps its contents unless the error said
   // that they are lost. A device that cannot fail returns OK.
   virtual absl::Status Recover() { return absl::OkStatus(); }
+
+ private:
+  mutable std::mutex cache_mutex_;
+  size_t cache_limit_ = 0;
+  MemoryUse use_;                  // guarded by cache_mutex_, as are the two below
+  std::vector<Allocation> cache_;  // least recently freed first
 };
 
 // The devices of one process, by name. An explicit object: nothing registers itself.

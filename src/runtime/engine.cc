@@ -34,6 +34,15 @@ absl::Status Engine::Realize(Tensor& tensor) {
 }
 
 absl::Status Engine::Realize(absl::Span<Tensor* const> tensors) {
+  const absl::Status status = RealizeAll(tensors);
+  if (!absl::IsResourceExhausted(status)) return status;
+  std::string use;
+  for (const std::string& name : devices_.Names())
+    absl::StrAppend(&use, "; ", name, ": ", (*devices_.Find(name))->memory_use().Text());
+  return absl::ResourceExhaustedError(absl::StrCat(std::string(status.message()), use));
+}
+
+absl::Status Engine::RealizeAll(absl::Span<Tensor* const> tensors) {
   ++stats_.realizes;
   std::vector<OutputRequest> requests;
   for (const Tensor* t : tensors) {

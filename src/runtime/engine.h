@@ -52,7 +52,7 @@ class Engine {
   // Afterwards each tensor's value is in storage (or is a virtual constant), and the tensor names that
   // storage. Work may still be running on return; its errors come from a later call, at the latest from
   // Synchronize. On an error the tensors keep their graphs, but targets of in-place assignments may be partly
-  // written.
+  // written. ResourceExhausted lists the sizes in use on every device.
   absl::Status Realize(absl::Span<Tensor* const> tensors);
   absl::Status Realize(Tensor& tensor);
 
@@ -84,6 +84,7 @@ class Engine {
   absl::StatusOr<Program*> FindProgram(const UOpRef& kernel, Device& device);
   // The storage of a BUFFER node on its device: uploaded from the host, or declared when `output`.
   absl::StatusOr<Buffer*> Storage(const UOpRef& buffer, bool output);
+  absl::Status RealizeAll(absl::Span<Tensor* const> tensors);
   absl::Status Run(const Call& call);
   absl::Status RunKernel(Program& program, Device& device, absl::Span<Buffer* const> slots,
                          const ScheduleItem& item);

@@ -52,7 +52,12 @@ class CpuProgram : public Program {
 
 }  // namespace
 
-CpuDevice::CpuDevice() : target_(HostTarget()) {}
+// Freed memory that is kept: a large allocation costs the host a page fault a page.
+constexpr size_t kCacheLimit = size_t{256} << 20;
+
+CpuDevice::CpuDevice(std::string name) : name_(std::move(name)), target_(HostTarget()) {
+  set_cache_limit(kCacheLimit);
+}
 
 absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(const UOpRef& kernel, const ChoiceList* choices) {
   US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, choices));

@@ -10,9 +10,10 @@ namespace understudy {
 
 class CpuDevice : public HostDevice {
  public:
-  CpuDevice();
+  // `name`: several devices of this kind may live in one registry ("CPU:0", "CPU:1").
+  explicit CpuDevice(std::string name = "CPU");
   // For this machine but with other abilities: what a lesser processor would be given.
-  explicit CpuDevice(Target target) : target_(std::move(target)) {}
+  explicit CpuDevice(Target target) : name_("CPU"), target_(std::move(target)) {}
   const std::string& name() const override { return name_; }
   const Target& target() const override { return target_; }
   absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) override;
@@ -23,7 +24,7 @@ class CpuDevice : public HostDevice {
                       LaunchInfo* info) override;
 
  private:
-  std::string name_ = "CPU";
+  std::string name_;
   Target target_;
 };
 

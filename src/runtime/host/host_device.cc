@@ -17,7 +17,9 @@ void* Pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 }  // namespace
 
 HostDevice::~HostDevice() {
-  for (const auto& [base, bytes] : live_) std::free(Pointer(base));
+  for (const auto& [base, region] : live_) {
+    if (region.borrows == 0) std::free(Pointer(base));
+  }
 }
 
 absl::StatusOr<Allocation> HostDevice::Allocate(size_t bytes) {
@@ -29,14 +31,14 @@ absl::StatusOr<Allocation> HostDevice::Allocate(size_t bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(name(), ": cannot allocate ", bytes, " bytes"));
   const auto address = reinterpret_cast<uint64_t>(p);
   std::lock_guard lock(mutex_);
-  live_[address] = std::max<size_t>(bytes, 1);
+  live_[address] = {std::max<size_t>(bytes, 1), 0};
   return Allocation{address, std::max<size_t>(bytes, 1), address};
 }
 
 absl::Status HostDevice::Free(const Allocation& allocation) {
   std::lock_guard lock(mutex_);
   const auto it = live_.find(allocation.base);
-  if (it == live_.end() || allocation.address != allocation.base) {
+  if (it == live_.end() || it->second.borrows != 0 || allocation.address != allocation.base) {
     return absl::InvalidArgumentError(
         absl::StrCat(name(), ": 0x", absl::Hex(allocation.address), " is not an allocation"));
   }
@@ -45,6 +47,44 @@ absl::Status HostDevice::Free(const Allocation& allocation) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<void*> HostDevice::HostPointer(const Allocation& range) {
+  US_RETURN_IF_ERROR(CheckRange(range, range.bytes));
+  return Pointer(range.address);
+}
+
+absl::StatusOr<Allocation> HostDevice::Borrow(void* pointer, size_t bytes) {
+  const auto address = reinterpret_cast<uint64_t>(pointer);
+  std::lock_guard lock(mutex_);
+  Region& region = live_[address];
+  if (region.bytes != 0 && (region.borrows == 0 || region.bytes != bytes)) {
+    return absl::InvalidArgumentError(absl::StrCat(name(), ": 0x", absl::Hex(address), " (", bytes,
+                                                   " bytes) is already a range of ", region.bytes,
+                                                   " bytes here"));
+  }
+  region.bytes = bytes;
+  ++region.borrows;
+  return Allocation{address, bytes, address};
+}
+
+absl::Status HostDevice::GiveBack(const Allocation& range) {
+  std::lock_guard lock(mutex_);
+  const auto it = live_.find(range.base);
+  if (it == live_.end() || it->second.borrows == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name(), ": 0x", absl::Hex(range.base), " is not memory lent to it"));
+  }
+  if (--it->second.borrows == 0) live_.erase(it);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Allocation> HostDevice::Wrap(void* pointer, size_t bytes) { return Borrow(pointer, bytes); }
+absl::Status HostDevice::Unwrap(const Allocation& range) { return GiveBack(range); }
+absl::StatusOr<Allocation> HostDevice::MapFrom(Device& owner, const Allocation& allocation) {
+  US_ASSIGN_OR_RETURN(void* const pointer, owner.HostPointer(allocation));
+  return Borrow(pointer, allocation.bytes);
+}
+absl::Status HostDevice::Unmap(const Allocation& mapping) { return GiveBack(mapping); }
+
 absl::Status HostDevice::CheckRange(const Allocation& range, size_t bytes) const {
   if (bytes > range.bytes) {
     return absl::OutOfRangeError(absl::StrCat(name(), ": ", bytes, " bytes in a range of ", range.bytes));
@@ -52,7 +92,7 @@ absl::Status HostDevice::CheckRange(const Allocation& range, size_t bytes) const
   std::lock_guard lock(mutex_);
   const auto it = live_.find(range.base);
   const uint64_t offset = range.address - range.base;
-  if (it == live_.end() || offset > it->second || range.bytes > it->second - offset) {
+  if (it == live_.end() || offset > it->second.bytes || range.bytes > it->second.bytes - offset) {
     return absl::OutOfRangeError(absl::StrCat(name(), ": [0x", absl::Hex(range.address), ", +", range.bytes,
                                               ") is not inside a live allocation"));
   }

@@ -11,6 +11,8 @@ namespace understudy {
 
 class RefDevice : public HostDevice {
  public:
+  // `name`: several oracles may live in one registry ("REF:0", "REF:1").
+  explicit RefDevice(std::string name = "REF") : name_(std::move(name)) {}
   const std::string& name() const override { return name_; }
   const Target& target() const override { return target_; }
   // Takes any kernel graph; `choices` have no meaning here and are ignored.
@@ -22,7 +24,7 @@ class RefDevice : public HostDevice {
                       LaunchInfo* info) override;
 
  private:
-  std::string name_ = "REF";
+  std::string name_;
   Target target_;
 };
 
