@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/src/tensor/vectors.h"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <memory>
+
+#include "src/base/status.h"
+#include "src/runtime/cpu/cpu_device.h"
+#include "src/runtime/engine.h"
+#include "tests/src/schedule/mini_engine.h"
+
+namespace understudy::vectors {
+namespace {
+
+using nlohmann::json;
+
+double ToDouble(const json& v) {
+  if (!v.is_string()) return v.get<double>();
+  const std::string s = v.get<std::string>();
+  US_CHECK(s == "nan" || s == "inf" || s == "-inf") << s;
+  return s == "nan" ? NAN : s == "inf" ? INFINITY : -INFINITY;
+}
+
+std::vector<double> Doubles(const json& v) {
+  std::vector<double> out;
+  for (const json& x : v) out.push_back(ToDouble(x));
+  return out;
+}
+
+Array ToArray(const json& v) {
+  const auto t = ParseDType(v.at("t").get<std::string>());
+  US_CHECK(t.ok());
+  return {*t, v.at("s").get<Shape>(), Doubles(v.at("v"))};
+}
+
+Tensor ToTensor(const std::vector<double>& values, const Shape& shape, DType t) {
+  std::vector<uint8_t> bytes(values.size() * t.ScalarBytes());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ConstValue v = t.IsFloat() ? ConstValue(values[i]) : ConstValue(static_cast<int64_t>(values[i]));
+    const uint64_t bits = ToBits(t, Canonical(t, v));
+    std::memcpy(&bytes[i * t.ScalarBytes()], &bits, t.ScalarBytes());
+  }
+  return Tensor::FromBytes(std::move(bytes), t, shape);
+}
+
+// As vectors.py writes them.
+Tensor Weights(const Tensor& like) {
+  std::vector<double> w(like.numel());
+  for (size_t k = 0; k < w.size(); ++k) w[k] = 0.5 + static_cast<double>((k * 7 + 3) % 11) / 8;
+  return ToTensor(w, like.shape(), like.dtype());
+}
+
+void ExpectNear(const std::vector<double>& got, const std::vector<double>& want, double tolerance,
+                const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double g = got[i], w = want[i];
+    const bool same = std::isnan(w)   ? std::isnan(g)
+                      : std::isinf(w) ? g == w
+                                      : std::abs(g - w) <= tolerance * std::max(1.0, std::abs(w));
+    ASSERT_TRUE(same) << what << ", element " << i << ": " << g << ", PyTorch has " << w;
+  }
+}
+
+std::vector<Tensor> Run(const Case& c, const Calls& calls, const std::vector<Tensor>& in) {
+  const auto call = calls.find(c.op);
+  if (call == calls.end()) {
+    ADD_FAILURE() << "the test does not know the operation " << c.op;
+    return {};
+  }
+  const std::vector<Tensor> out = call->second(in, c.args);
+  EXPECT_EQ(out.size(), c.outputs.size());
+  return out;
+}
+
+std::vector<Tensor> GradientsOf(const Case& c, const std::vector<Tensor>& out,
+                                const std::vector<Tensor>& in) {
+  Tensor loss;
+  for (const Tensor& y : out) {
+    if (!y.dtype().IsFloat()) continue;
+    const Tensor part = (y * Weights(y)).Sum();
+    loss = loss.ok() ? loss + part : part;
+  }
+  std::vector<Tensor> wanted;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!c.grads[i].empty()) wanted.push_back(in[i]);
+  }
+  return Gradients(loss, wanted);
+}
+
+}  // namespace
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+std::vector<Case> Load(const std::string& path) {
+  std::ifstream file(path);
+  US_CHECK(file.good()) << path;
+  std::vector<Case> cases;
+  for (const json& v : json::parse(file)) {
+    Case c;
+    c.name = v.at("name");
+    c.op = v.at("op");
+    c.args = v.at("args");
+    for (const json& x : v.at("in")) c.inputs.push_back(ToArray(x));
+    for (const json& x : v.at("out")) c.outputs.push_back(ToArray(x));
+    c.cpu = v.value("cpu", true);
+    c.tolerance = v.value("tol", c.tolerance);
+    c.has_grads = v.contains("grad");
+    if (c.has_grads) {
+      for (const json& x : v.at("grad")) c.grads.push_back(x.is_null() ? std::vector<double>() : Doubles(x));
+      US_CHECK(c.grads.size() == c.inputs.size()) << c.name;
+    }
+    cases.push_back(std::move(c));
+  }
+  US_CHECK(!cases.empty()) << path;
+  return cases;
+}
+
+std::string TestName(const Case& c, size_t index) {
+  std::string name = std::to_string(index) + "_";
+  for (const char ch : c.name) name += std::isalnum(static_cast<unsigned char>(ch)) ? ch : '_';
+  return name;
+}
+
+std::vector<double> Values(const Tensor& t) {
+  MiniEngine engine;
+  const auto v = engine.Values(t);
+  EXPECT_TRUE(v.ok()) << v.status();
+  return v.ok() ? *v : std::vector<double>();
+}
+
+void CheckOnRef(const Case& c, const Calls& calls) {
+  std::vector<Tensor> in;
+  for (const Array& a : c.inputs) in.push_back(ToTensor(a.values, a.shape, a.dtype));
+  const std::vector<Tensor> out = Run(c, calls, in);
+  if (testing::Test::HasFailure()) return;
+  MiniEngine engine;
+  for (size_t i = 0; i < out.size(); ++i) {
+    ASSERT_TRUE(out[i].ok()) << out[i].status();
+    ASSERT_EQ(out[i].shape(), c.outputs[i].shape) << "result " << i;
+    ASSERT_EQ(out[i].dtype().Name(), c.outputs[i].dtype.Name()) << "result " << i;
+  }
+  // Gradients before the results are realised, so that they come from the whole graph.
+  std::vector<Tensor> grads;
+  if (c.has_grads) grads = GradientsOf(c, out, in);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto got = engine.Values(out[i]);
+    ASSERT_TRUE(got.ok()) << got.status();
+    ExpectNear(*got, c.outputs[i].values, c.tolerance, "result " + std::to_string(i));
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < c.grads.size(); ++i) {
+    if (c.grads[i].empty()) continue;
+    const Tensor& g = grads[next++];
+    ASSERT_TRUE(g.ok()) << "gradient of input " << i << ": " << g.status();
+    const auto got = engine.Values(g);
+    ASSERT_TRUE(got.ok()) << got.status();
+    ExpectNear(*got, c.grads[i], c.tolerance, "gradient of input " + std::to_string(i));
+  }
+}
+
+void CheckOnCpu(const Case& c, const Calls& calls) {
+  if (!c.cpu) GTEST_SKIP() << "on REF only";
+  static Engine* const engine = [] {
+    DeviceRegistry devices;
+    devices.Register(std::make_shared<CpuDevice>());
+    return new Engine(devices);
+  }();
+  std::vector<Tensor> in;
+  for (const Array& a : c.inputs) {
+    in.push_back(ToTensor(a.values, a.shape, a.dtype == dtypes::kFloat64 ? dtypes::kFloat32 : a.dtype));
+  }
+  const std::vector<Tensor> out = Run(c, calls, in);
+  if (testing::Test::HasFailure()) return;
+  for (size_t i = 0; i < out.size(); ++i) {
+    Tensor wide = out[i].Cast(dtypes::kFloat64);
+    const auto got = engine->Data<double>(wide);
+    ASSERT_TRUE(got.ok()) << got.status();
+    ExpectNear(*got, c.outputs[i].values, std::max(2e-5, c.tolerance), "result " + std::to_string(i));
+  }
+}
+
+}  // namespace understudy::vectors
