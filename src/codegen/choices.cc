@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "src/base/status.h"
 #include "src/codegen/free_ranges.h"
 #include "src/codegen/stages.h"
+#include "src/codegen/tensor_core.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 
@@ -55,7 +57,9 @@ absl::StatusOr<ChoiceList> ParseChoices(const std::string& text) {
     const std::string name = word.substr(0, open);
     const auto it =
         std::find_if(std::begin(kNames), std::end(kNames), [&](const char* n) { return name == n; });
-    if (it == std::end(kNames)) return bad("upcast, vectorize, unroll, local or group");
+    if (it == std::end(kNames)) {
+      return bad("upcast, vectorize, unroll, local, group, thread, swap, nolocals, pad, pad_reduce or tc");
+    }
     c.kind = static_cast<ChoiceKind>(it - kNames);
     list.push_back(c);
   }
@@ -127,7 +131,10 @@ class Splitter {
   }
 
   absl::Status Try(const Choice& c) {
-    const bool reduce = c.kind == ChoiceKind::kUnroll || c.kind == ChoiceKind::kGroup;
+    if (c.kind == ChoiceKind::kNoLocals) return NoLocals();
+    if (c.kind == ChoiceKind::kTensorCore) return UseTensorCore(c);
+    const bool reduce =
+        c.kind == ChoiceKind::kUnroll || c.kind == ChoiceKind::kGroup || c.kind == ChoiceKind::kPadReduce;
     std::vector<UOpRef>& axes = reduce ? ranges_.reduces : ranges_.outputs;
     if (c.axis < 0 || c.axis >= static_cast<int>(axes.size())) {
       return No("the kernel has ", axes.size(), reduce ? " reduce" : " output", " ranges");
@@ -135,6 +142,8 @@ class Splitter {
     UOpRef& axis = axes[c.axis];
     if (axis == nullptr) return No("the axis is used up");
     const int64_t end = RangeEnd(axis);
+    if (c.kind == ChoiceKind::kSwap) return Swap(c);
+    if (c.kind == ChoiceKind::kPadOutput || c.kind == ChoiceKind::kPadReduce) return Pad(axis, c.amount);
     if (c.amount < 2 || end % c.amount != 0) return No("the amount must be at least 2 and divide ", end);
     AxisKind kind = AxisKind::kUpcast;
     switch (c.kind) {
@@ -143,6 +152,7 @@ class Splitter {
         break;
       case ChoiceKind::kVectorize:
         if (vector_) return No("an axis is vectorized already");
+        if (tensor_core_) return No("a tensor core's fragments are vectors already");
         if (!IsPow2(static_cast<uint64_t>(c.amount))) return No("the number of lanes must be a power of two");
         if (c.amount > kMaxLanes) return No("more than ", kMaxLanes, " lanes");
         vector_ = true;
@@ -153,9 +163,19 @@ class Splitter {
         US_RETURN_IF_ERROR(IsInnermost(axis));
         kind = AxisKind::kUnroll;
         break;
+      case ChoiceKind::kThread:
+        if (!target_.has_threads) return No("the target has no threads");
+        if (thread_) return No("an axis is spread over threads already");
+        thread_ = true;
+        SplitThreads(axis, c.amount);
+        split_ = true;
+        return absl::OkStatus();
       case ChoiceKind::kLocal:
       case ChoiceKind::kGroup: {
         if (!target_.has_local) return No("the target has no workgroups");
+        if (no_locals_) return No("an earlier choice rules work-items out");
+        if (tensor_core_ && c.kind == ChoiceKind::kGroup)
+          return No("the lanes of a tensor core's wave must be neighbours");
         const bool shares = c.kind == ChoiceKind::kGroup && group_ != nullptr;
         if (shares && RangeEnd(group_) != c.amount)
           return No("the kernel's other group has ", RangeEnd(group_), " work-items");
@@ -165,7 +185,10 @@ class Splitter {
         kind = c.kind == ChoiceKind::kLocal ? AxisKind::kLocal : AxisKind::kGroupReduce;
         break;
       }
+      default:
+        return absl::InternalError("a choice without a case");
     }
+    split_ = true;
     UOpRef inner;
     if (kind == AxisKind::kGroupReduce && group_ != nullptr) {
       inner = group_;
@@ -178,6 +201,123 @@ class Splitter {
     Split(axis, outer, inner);
     axis = outer;
     return absl::OkStatus();
+  }
+
+  absl::Status NoLocals() {
+    if (threads_ > 1) return No("the kernel has work-items already");
+    if (no_locals_) return No("given twice");
+    no_locals_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status Swap(const Choice& c) {
+    const int64_t other = c.amount;
+    if (other <= c.axis || other >= static_cast<int64_t>(ranges_.outputs.size()))
+      return No("the other range must be one of ", c.axis + 1, " to ", ranges_.outputs.size() - 1);
+    const UOpRef a = ranges_.outputs[c.axis], b = ranges_.outputs[other];
+    if (b == nullptr) return No("the other axis is used up");
+    std::vector<UOpRef> stores;
+    for (const UOpRef& store : kernel_->src()) {
+      std::vector<UOpRef> src(store->src().begin(), store->src().end());
+      for (size_t i = 2; i < src.size(); ++i) src[i] = src[i] == a ? b : src[i] == b ? a : src[i];
+      stores.push_back(store->WithSrc(std::move(src)));
+    }
+    kernel_ = kernel_->WithSrc(std::move(stores));
+    return absl::OkStatus();
+  }
+
+  // The range grows to a multiple of `amount`. Every access that varies with it is valid on the old steps
+  // only, stores on the old steps of an output range only, and a reduction takes its identity on the new
+  // ones.
+  absl::Status Pad(UOpRef& axis, int64_t amount) {
+    const int64_t end = RangeEnd(axis);
+    int64_t padded;
+    if (amount < 2 || end % amount == 0) return No("the amount must be at least 2 and not divide ", end);
+    if (split_) return No("padding comes before ranges are split");
+    if (__builtin_mul_overflow(end / amount + 1, amount, &padded)) return No("the padded range is too long");
+    const UOpRef longer = uop::Range(padded, RangeId(axis), RangeKind(axis));
+    const UOpRef inside = uop::CmpLt(longer, uop::IndexConst(end));
+    FreeRanges free;
+    uop::SubstitutionMap done;
+    for (const UOp* n : uop::Toposort(kernel_)) {
+      const UOpRef ref(n);
+      if (ref == axis) {
+        done[ref] = longer;
+        continue;
+      }
+      std::vector<UOpRef> src;
+      bool changed = false;
+      for (const UOpRef& s : n->src()) {
+        src.push_back(done.at(s));
+        changed |= !(src.back() == s);
+      }
+      if (!changed && n->op() != Op::kStore) {
+        done[ref] = ref;
+        continue;
+      }
+      const auto guard = [&](const UOpRef& index) {
+        return uop::IndexOf(index->src(0), index->src(1),
+                            index->num_src() > 2 ? uop::And(index->src(2), inside) : inside);
+      };
+      if (n->op() == Op::kReduce && FreeRanges::Contains({n->src().begin() + 1, n->src().end()}, axis)) {
+        src[0] = uop::Where(inside, src[0], ReduceIdentity(n->arg_as<Op>(), n->dtype()));
+      } else if (n->op() == Op::kLoad && free.DependsOn(n->src(0), axis)) {
+        src[0] = guard(src[0]);
+      } else if (n->op() == Op::kStore &&
+                 FreeRanges::Contains({n->src().begin() + 2, n->src().end()}, axis)) {
+        src[0] = guard(src[0]);
+      }
+      done[ref] = n->WithSrc(std::move(src));
+    }
+    kernel_ = done.at(kernel_);
+    axis = longer;
+    return absl::OkStatus();
+  }
+
+  absl::Status UseTensorCore(const Choice& c) {
+    if (!target_.has_local || no_locals_) return No("a tensor core needs the work-items of a wave");
+    if (c.amount < 0 || c.amount >= static_cast<int64_t>(target_.tensor_cores.size()))
+      return No("the target has ", target_.tensor_cores.size(), " tensor cores");
+    if (split_) return No("a tensor core comes before ranges are split");
+    if (tensor_core_) return No("the kernel uses a tensor core already");
+    const TensorCore& core = target_.tensor_cores[c.amount];
+    const std::vector<TensorCoreUse> uses = FindTensorCoreUses(kernel_, ranges_, core);
+    if (c.axis < 0 || c.axis >= static_cast<int>(uses.size()))
+      return No("the kernel has ", uses.size(), " uses for ", core.name);
+    const TensorCoreUse& use = uses[c.axis];
+    UOpRef &m = ranges_.outputs[use.m], &n = ranges_.outputs[use.n], &k = ranges_.reduces[use.k];
+    for (const auto& [range, size] : {std::pair(m, core.m), std::pair(n, core.n), std::pair(k, core.k)}) {
+      if (RangeEnd(range) % size != 0)
+        return No("a range of ", RangeEnd(range), " does not divide by ", size, "; pad it first");
+    }
+    if (core.wave_size > target_.max_workgroup) return No("a wave is more than a workgroup");
+    const auto outer = [](const UOpRef& range, int64_t size) -> UOpRef {
+      const int64_t steps = RangeEnd(range) / size;
+      return steps == 1 ? nullptr : uop::Range(steps, RangeId(range), RangeKind(range));
+    };
+    const TensorCoreRanges left = {outer(m, core.m), outer(n, core.n), outer(k, core.k),
+                                   uop::Range(core.wave_size, next_id_++, AxisKind::kLocal)};
+    kernel_ = ApplyTensorCore(kernel_, ranges_, core, use, left);
+    m = left.m;
+    n = left.n;
+    k = left.k;
+    threads_ *= core.wave_size;
+    upcast_ *= core.c.elements;
+    tensor_core_ = true;
+    return absl::OkStatus();
+  }
+
+  // Parts of neighbours: the thread's number is the outer range.
+  void SplitThreads(UOpRef& axis, int64_t amount) {
+    const UOpRef thread = uop::Range(amount, next_id_++, AxisKind::kThread);
+    const int64_t steps = RangeEnd(axis) / amount;
+    const UOpRef inner = steps == 1 ? nullptr : uop::Range(steps, RangeId(axis), RangeKind(axis));
+    if (inner == nullptr) {
+      Split(axis, nullptr, thread);
+    } else {
+      Split(axis, thread, inner);
+    }
+    axis = inner;
   }
 
   // Unrolling keeps the order of a sum only where no later range turns faster. (The group's range is no
@@ -247,7 +387,8 @@ class Splitter {
   const Target& target_;
   KernelRanges ranges_;  // what is left of each axis; null when nothing is
   int64_t next_id_ = 0, upcast_ = 1, unroll_ = 1, threads_ = 1;
-  bool vector_ = false;
+  bool vector_ = false, thread_ = false, no_locals_ = false, tensor_core_ = false;
+  bool split_ = false;  // a range has been split
   UOpRef group_;
 };
 
@@ -293,8 +434,22 @@ ChoiceList ListChoices(const UOpRef& kernel, const Target& target, const ChoiceL
       }
     }
   };
-  list(splitter->ranges().outputs, {ChoiceKind::kUpcast, ChoiceKind::kVectorize, ChoiceKind::kLocal});
-  list(splitter->ranges().reduces, {ChoiceKind::kUnroll, ChoiceKind::kGroup});
+  list(splitter->ranges().outputs, {ChoiceKind::kUpcast, ChoiceKind::kVectorize, ChoiceKind::kLocal,
+                                    ChoiceKind::kThread, ChoiceKind::kPadOutput});
+  list(splitter->ranges().reduces, {ChoiceKind::kUnroll, ChoiceKind::kGroup, ChoiceKind::kPadReduce});
+  const auto add = [&](const Choice& c) {
+    if (CheckChoice(kernel, target, before, c).ok()) legal.push_back(c);
+  };
+  const int outputs = static_cast<int>(splitter->ranges().outputs.size());
+  for (int a = 0; a < outputs; ++a) {
+    for (int b = a + 1; b < outputs; ++b) add({ChoiceKind::kSwap, a, b});
+  }
+  if (target.has_local) add({ChoiceKind::kNoLocals, 0, 1});
+  for (size_t core = 0; core < target.tensor_cores.size(); ++core) {
+    const auto uses = FindTensorCoreUses(splitter->kernel(), splitter->ranges(), target.tensor_cores[core]);
+    for (size_t use = 0; use < uses.size(); ++use)
+      add({ChoiceKind::kTensorCore, static_cast<int>(use), static_cast<int64_t>(core)});
+  }
   return legal;
 }
 

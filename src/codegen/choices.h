@@ -2,7 +2,8 @@
 #pragma once
 // Optimisation choices: how the ranges of a kernel are split over lanes, work-items and unrolled code. Used
 // by LowerKernel, by the heuristic and by searches and tests that list them. A choice never changes what a
-// kernel computes; only kGroup changes the order in which a reduction adds up.
+// kernel computes; only kGroup and kTensorCore change the order in which a reduction adds up (and a tensor
+// core rounds as its manual says).
 
 #include <cstdint>
 #include <string>
@@ -21,8 +22,9 @@ enum class ChoiceKind : uint8_t {
 };
 
 // `axis` numbers the kernel's own ranges, and stays the same however often the range is split: output ranges
-// in the order of the STORE's ranges for kUpcast, kVectorize and kLocal; reduce ranges in the order of
-// KernelRanges::reduces for kUnroll and kGroup. `amount` must divide what is left of the range.
+// in the order of the STORE's ranges, reduce ranges in the order of KernelRanges::reduces (kUnroll, kGroup,
+// kPadReduce). `amount` must divide what is left of a range that is split; choices.inc says what it is for
+// the others. kTensorCore splits three ranges and comes before every choice but pads, swaps and kNoLocals.
 struct Choice {
   ChoiceKind kind = ChoiceKind::kUpcast;
   int axis = 0;

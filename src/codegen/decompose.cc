@@ -218,7 +218,10 @@ class NarrowFloats {
         const DType place = n.src(0)->dtype();
         if (place.space != AddrSpace::kGlobal) return UOp::Make(n.op(), Carrier(t), std::move(src));
         const DType stored = Stored(t.WithSpace(AddrSpace::kGlobal)).WithSpace(AddrSpace::kNone);
-        return Decode(t, UOp::Make(n.op(), stored, std::move(src)));
+        const UOpRef read = UOp::Make(n.op(), stored, std::move(src));
+        const UOpRef value = Decode(t, read);
+        decoded_.emplace(value, read);
+        return value;
       }
       case Op::kStore:
         if (n.src(0)->dtype().space == AddrSpace::kGlobal) src[1] = Encode(n.src(1)->dtype(), src[1]);
@@ -235,6 +238,12 @@ class NarrowFloats {
         if (!IsNarrowFloat(t)) return uop::Bitcast(bits, t);
         return DecodeNarrow(t, uop::Bitcast(bits, StorageOf(t)));
       }
+      case Op::kWmma:
+        // A fragment of narrow floats has their bits.
+        for (int side : {0, 1}) {
+          if (IsNarrowFloat(n.src(side)->dtype())) src[side] = Packed(n.src(side)->dtype(), src[side]);
+        }
+        return UOp::Make(n.op(), t, std::move(src), n.arg());
       case Op::kMulAcc:
         return Round(t, MulAccForNarrow(src[0], src[1], src[2]));
       default:
@@ -261,6 +270,21 @@ class NarrowFloats {
     }
   }
 
+  // The carried value as stored again; where it has just been read, what was read.
+  UOpRef Packed(DType t, const UOpRef& value) const {
+    if (value->op() == Op::kVectorize) {
+      std::vector<UOpRef> lanes;
+      for (const UOpRef& lane : value->src()) lanes.push_back(Packed(t.Element(), lane));
+      return uop::Vectorize(std::move(lanes));
+    }
+    if (const auto read = decoded_.find(value); read != decoded_.end()) return read->second;
+    if (value->op() == Op::kGep) {
+      if (const auto read = decoded_.find(value->src(0)); read != decoded_.end())
+        return uop::Gep(read->second, value->arg_as<int64_t>());
+    }
+    return Encode(t, value);
+  }
+
   UOpRef Cast(const UOp& n, const UOpRef& x) const {
     const DType from = n.src(0)->dtype(), to = n.dtype();
     if (!IsNarrowFloat(to)) return uop::Cast(x, to);
@@ -271,6 +295,7 @@ class NarrowFloats {
 
   const Target& target_;
   absl::flat_hash_map<const UOp*, UOpRef> done_;
+  uop::SubstitutionMap decoded_;  // value of a LOAD -> the LOAD of its bits
 };
 
 }  // namespace

@@ -70,28 +70,9 @@ absl::Status Assign(const std::vector<UOpRef>& ranges, char letter, const std::a
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<UOpRef> AssignDimensions(const UOpRef& kernel, const Target& target, Dimensions* dims) {
-  const UOpRef& first = kernel->src(0);
-  std::vector<UOpRef> ranges(first->src().begin() + 2, first->src().end());
-  if (!target.has_local) {
-    if (ranges.empty()) return kernel;
-    const UOpRef body =
-        kernel->num_src() == 1 ? first : uop::Sink({kernel->src().begin(), kernel->src().end()});
-    return kernel->WithSrc({uop::End(body, ranges)});
-  }
-  std::vector<UOpRef> global, local;
-  for (const UOpRef& r : ranges) {
-    const AxisKind k = RangeKind(r);
-    (k == AxisKind::kLocal || k == AxisKind::kGroupReduce ? local : global).push_back(r);
-  }
-  uop::SubstitutionMap map;
-  US_RETURN_IF_ERROR(Assign(global, 'g', target.max_grid, &dims->global, &map));
-  const int64_t most = target.max_workgroup;
-  US_RETURN_IF_ERROR(Assign(local, 'l', {most, most, most}, &dims->local, &map));
-  // STOREs keep no ranges: the launch supplies every work-item's numbers. Stores to registers inside loops
-  // keep theirs.
+// The kernel with numbers in place of the ranges of `map`. STOREs keep no ranges: the launch supplies every
+// work-item's numbers. Stores to registers inside loops keep theirs.
+UOpRef Place(const UOpRef& kernel, const uop::SubstitutionMap& map) {
   absl::flat_hash_map<const UOp*, UOpRef> done;
   for (const UOp* n : uop::Toposort(kernel)) {
     if (const auto it = map.find(UOpRef(n)); it != map.end()) {
@@ -106,6 +87,39 @@ absl::StatusOr<UOpRef> AssignDimensions(const UOpRef& kernel, const Target& targ
     done.emplace(n, n->WithSrc(std::move(src)));
   }
   return done.at(kernel.get());
+}
+
+}  // namespace
+
+absl::StatusOr<UOpRef> AssignDimensions(const UOpRef& kernel, const Target& target, Dimensions* dims) {
+  const UOpRef& first = kernel->src(0);
+  std::vector<UOpRef> ranges(first->src().begin() + 2, first->src().end());
+  if (!target.has_local) {
+    uop::SubstitutionMap thread;
+    for (const UOpRef& r : ranges) {
+      if (RangeKind(r) != AxisKind::kThread) continue;
+      dims->global[0] = RangeEnd(r);
+      thread[r] = uop::Special(RangeEnd(r), "g0");
+    }
+    const UOpRef spread = thread.empty() ? kernel : Place(kernel, thread);
+    ranges.erase(
+        std::remove_if(ranges.begin(), ranges.end(), [&](const UOpRef& r) { return thread.contains(r); }),
+        ranges.end());
+    if (ranges.empty()) return spread;
+    const UOpRef body = spread->num_src() == 1 ? UOpRef(spread->src(0))
+                                               : uop::Sink({spread->src().begin(), spread->src().end()});
+    return spread->WithSrc({uop::End(body, ranges)});
+  }
+  std::vector<UOpRef> global, local;
+  for (const UOpRef& r : ranges) {
+    const AxisKind k = RangeKind(r);
+    (k == AxisKind::kLocal || k == AxisKind::kGroupReduce ? local : global).push_back(r);
+  }
+  uop::SubstitutionMap map;
+  US_RETURN_IF_ERROR(Assign(global, 'g', target.max_grid, &dims->global, &map));
+  const int64_t most = target.max_workgroup;
+  US_RETURN_IF_ERROR(Assign(local, 'l', {most, most, most}, &dims->local, &map));
+  return Place(kernel, map);
 }
 
 }  // namespace understudy

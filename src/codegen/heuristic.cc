@@ -11,6 +11,8 @@
 namespace understudy {
 namespace {
 
+// Steps of a kernel that pay for waking the host's other threads (some 10 us).
+constexpr int64_t kEnoughForThreads = 1 << 18;
 // Work-items that a GPU wants before registers are worth more than parallelism.
 constexpr int64_t kEnoughItems = 256;
 
@@ -34,9 +36,10 @@ class Chooser {
 
   ChoiceList Run() {
     if (target_.has_local) {
-      Workgroups();
-    } else if (!ranges_.reduces.empty()) {
-      HostReduction();
+      if (!TensorCores()) Workgroups();
+    } else {
+      if (target_.has_threads) Threads();
+      if (!ranges_.reduces.empty()) HostReduction();
     }
     // Without reductions the host's loops are left to LLVM's own vectorizer, which also handles remainders.
     return std::move(choices_);
@@ -59,9 +62,11 @@ class Chooser {
 
   bool Try(ChoiceKind kind, size_t axis, int64_t amount) {
     const Choice c{kind, static_cast<int>(axis), amount};
-    if (amount < 2 || !CheckChoice(kernel_, target_, choices_, c).ok()) return false;
+    if ((amount < 2 && kind != ChoiceKind::kTensorCore) || !CheckChoice(kernel_, target_, choices_, c).ok())
+      return false;
     choices_.push_back(c);
-    if (kind != ChoiceKind::kUnroll && kind != ChoiceKind::kGroup) left_[axis] /= amount;
+    if (kind != ChoiceKind::kUnroll && kind != ChoiceKind::kGroup && kind != ChoiceKind::kTensorCore)
+      left_[axis] /= amount;
     return true;
   }
   bool TryLargest(ChoiceKind kind, size_t axis, std::initializer_list<int64_t> amounts) {
@@ -98,14 +103,36 @@ class Chooser {
     return std::nullopt;
   }
 
+  // Parts of the slowest axes, where there is work enough to pay for waking the threads.
+  void Threads() {
+    if (outputs_ * steps_ < kEnoughForThreads) return;
+    for (size_t a = 0; a < left_.size(); ++a) {
+      for (int64_t threads = target_.threads; threads > 1; --threads) {
+        if (left_[a] >= 4 * threads && Try(ChoiceKind::kThread, a, threads)) return;
+      }
+    }
+  }
+
+  // Products of integers, which are exact; of floats only where the target says so, for they round as the
+  // core does.
+  bool TensorCores() {
+    for (size_t core = 0; core < target_.tensor_cores.size(); ++core) {
+      if (target_.tensor_cores[core].in.IsFloat() && !target_.float_tensor_cores) continue;
+      if (!Try(ChoiceKind::kTensorCore, 0, static_cast<int64_t>(core))) continue;
+      return true;
+    }
+    return false;
+  }
+
   void HostReduction() {
     const auto vector = VectorAxis();
     if (vector) {
       const int64_t lanes = 64 / widest_;
       TryLargest(ChoiceKind::kVectorize, *vector, {lanes, lanes / 2, 4});
       if (const auto shared = SharedAxis(vector)) TryLargest(ChoiceKind::kUpcast, *shared, {4, 3, 2});
-      if (!choices_.empty() && choices_[0].kind == ChoiceKind::kVectorize)
-        Try(ChoiceKind::kUpcast, *vector, 2);
+      const bool vectorized = std::any_of(choices_.begin(), choices_.end(),
+                                          [](const Choice& c) { return c.kind == ChoiceKind::kVectorize; });
+      if (vectorized) Try(ChoiceKind::kUpcast, *vector, 2);
     }
     // Sums keep their order, so that each is a chain of dependent additions: several at once hide its
     // latency.

@@ -17,18 +17,6 @@ namespace {
 
 using namespace uop::expr;  // NOLINT
 
-// Where a reduction starts. The least value of a type that has no infinity is its least finite one.
-UOpRef Identity(Op op, DType t) {
-  if (op == Op::kAdd) return uop::Const(t, 0);
-  if (op == Op::kMul) return uop::Const(t, 1);
-  const DType e = t.Element();
-  if (e.IsFloat() && FormatOf(e).has_inf) {
-    const double inf = std::numeric_limits<double>::infinity();
-    return uop::Const(t, op == Op::kMax ? -inf : inf);
-  }
-  return uop::Const(t, op == Op::kMax ? MinValue(e) : MaxValue(e));
-}
-
 std::vector<UOpRef> RangesOf(const UOp& reduce) { return {reduce.src().begin() + 1, reduce.src().end()}; }
 
 // The nodes of the graph rebuilt bottom-up: `visit(node with rebuilt sources, original)` gives the
@@ -49,6 +37,17 @@ UOpRef Rebuild(const UOpRef& root, Visit visit) {
 }
 
 }  // namespace
+
+UOpRef ReduceIdentity(Op op, DType t) {
+  if (op == Op::kAdd) return uop::Const(t, 0);
+  if (op == Op::kMul) return uop::Const(t, 1);
+  const DType e = t.Element();
+  if (e.IsFloat() && FormatOf(e).has_inf) {
+    const double inf = std::numeric_limits<double>::infinity();
+    return uop::Const(t, op == Op::kMax ? -inf : inf);
+  }
+  return uop::Const(t, op == Op::kMax ? MinValue(e) : MaxValue(e));
+}
 
 absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target) {
   UOpRef group;
@@ -113,9 +112,16 @@ bool CanBeLanes(const std::vector<UOpRef>& unrolled, DType t) {
   return unrolled.size() == 1 && t.lanes == 1 && IsPow2(static_cast<uint64_t>(RangeEnd(unrolled[0])));
 }
 
+// acc op value; a tensor core's product is added by the core itself.
+UOpRef Accumulate(Op op, const UOpRef& acc, const UOpRef& value) {
+  if (op == Op::kAdd && value->op() == Op::kWmma && value->src(2) == uop::ConstLike(value, 0))
+    return value->WithSrc({value->src(0), value->src(1), acc});
+  return uop::Binary(op, acc, value);
+}
+
 // acc op value(step 0) op value(step 1) ..., the last unrolled range turning fastest.
 UOpRef Chain(Op op, UOpRef acc, const UOpRef& value, const std::vector<UOpRef>& unrolled) {
-  if (unrolled.empty()) return uop::Binary(op, acc, value);
+  if (unrolled.empty()) return Accumulate(op, acc, value);
   if (CanBeLanes(unrolled, value->dtype())) {
     const UOpRef steps = VectorAlong(value, unrolled[0]);
     for (int64_t i = 0; i < RangeEnd(unrolled[0]); ++i) acc = uop::Binary(op, acc, uop::Gep(steps, i));
@@ -182,7 +188,7 @@ class ReduceLowering {
       const Op op = outermost->arg_as<Op>();
       UOpRef lowered;
       if (loops.empty()) {
-        lowered = Chain(op, Identity(op, outermost->dtype()), outermost->src(0), unrolled);
+        lowered = Chain(op, ReduceIdentity(op, outermost->dtype()), outermost->src(0), unrolled);
       } else if (AnyOrder(op, outermost->dtype()) && CanBeLanes(unrolled, outermost->dtype())) {
         // One accumulator a lane, folded after the loop.
         const UOpRef lanes = uop::Reduce(op, VectorAlong(outermost->src(0), unrolled[0]), loops);
@@ -202,7 +208,8 @@ class ReduceLowering {
   // others.
   static UOpRef Accumulator(const UOpRef& reduce) {
     UOpRef n = reduce->src(0);
-    while (n->op() == reduce->arg_as<Op>()) n = n->src(0);
+    while (n->op() == reduce->arg_as<Op>() || n->op() == Op::kWmma)
+      n = UOpRef(n->src(n->op() == Op::kWmma ? 2 : 0));
     const bool found =
         n->op() == Op::kLoad && n->src(0)->op() == Op::kIndex && n->src(0)->src(0)->op() == Op::kDefineReg;
     return found ? n : nullptr;
@@ -217,18 +224,18 @@ class ReduceLowering {
       const Op op = m->arg_as<Op>();
       UOpRef value = uop::Substitute(m->src(0), done_);
       if (loops.empty()) {  // one step
-        done_[m] = uop::Binary(op, Identity(op, m->dtype()), value);
+        done_[m] = uop::Binary(op, ReduceIdentity(op, m->dtype()), value);
         continue;
       }
       const UOpRef name = Accumulator(m);
       const UOpRef reg = name == nullptr ? NewRegister(m->dtype()) : name->src(0)->src(0);
       const UOpRef zero = uop::IndexConst(0);
-      const UOpRef start = uop::Store(uop::IndexOf(reg, zero), Identity(op, m->dtype()), free_.Of(m));
+      const UOpRef start = uop::Store(uop::IndexOf(reg, zero), ReduceIdentity(op, m->dtype()), free_.Of(m));
       std::vector<UOpRef> deps{start};
       deps.insert(deps.end(), loops.begin(), loops.end());
       const UOpRef inside = uop::IndexOf(uop::After(reg, deps), zero);
       const UOpRef acc = uop::Load(inside, m->dtype().lanes);
-      value = name == nullptr ? uop::Binary(op, acc, value) : uop::Substitute(value, {{name, acc}});
+      value = name == nullptr ? Accumulate(op, acc, value) : uop::Substitute(value, {{name, acc}});
       stores.push_back(uop::Store(inside, value, loops));
       registers.push_back(reg);
     }

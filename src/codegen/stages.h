@@ -35,6 +35,10 @@ UOpRef SimplifyIndices(const UOpRef& kernel);
 // group.
 absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target);
 
+// Where a reduction starts: what leaves every value as it is. The least value of a type that has no infinity
+// is its least finite one.
+UOpRef ReduceIdentity(Op op, DType t);
+
 // "reduce": REDUCEs become accumulators (DEFINE_REG) and loops (END); those over the same ranges that do not
 // depend on each other share one loop. kUnroll ranges become a chain of steps in index order; a scalar's
 // steps are computed as the lanes of one vector first.

@@ -20,8 +20,9 @@ constexpr unsigned kGlobalSpace = 1, kLocalSpace = 3;  // amdgcn's address space
 
 class IrBuilder {
  public:
-  IrBuilder(const LinearKernel& kernel, const std::string& symbol, bool amdgcn, llvm::Module& module)
-      : k_(kernel), symbol_(symbol), amdgcn_(amdgcn), m_(module), b_(module.getContext()) {}
+  IrBuilder(const LinearKernel& kernel, const std::string& symbol, const std::string& isa,
+            llvm::Module& module)
+      : k_(kernel), symbol_(symbol), amdgcn_(isa != "host"), m_(module), b_(module.getContext()) {}
 
   absl::Status Build() {
     Begin();
@@ -56,6 +57,7 @@ class IrBuilder {
     std::vector<llvm::Type*> types;
     for (size_t i = 0; i < k_.params.size(); ++i) types.push_back(b_.getPtrTy(amdgcn_ ? kGlobalSpace : 0));
     for (size_t i = 0; i < k_.vars.size(); ++i) types.push_back(b_.getInt64Ty());
+    if (!amdgcn_) types.push_back(b_.getInt64Ty());  // the workgroup's number
     auto* type = llvm::FunctionType::get(const_cast<llvm::Type*>(void_type), types, false);
     f_ = llvm::Function::Create(type,
                                 amdgcn_ ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
@@ -90,9 +92,10 @@ class IrBuilder {
     b_.SetInsertPoint(entry_);
   }
 
-  // void symbol(void* const* buffers, const int64_t* vars)
+  // void symbol(void* const* buffers, const int64_t* vars, int64_t workgroup)
   void Wrap() {
-    auto* type = llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy()}, false);
+    auto* type =
+        llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false);
     auto* wrapper = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_, m_);
     wrapper->addFnAttr(llvm::Attribute::NoUnwind);
     b_.SetInsertPoint(llvm::BasicBlock::Create(m_.getContext(), "entry", wrapper));
@@ -105,6 +108,7 @@ class IrBuilder {
       args.push_back(b_.CreateLoad(b_.getInt64Ty(),
                                    b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), wrapper->getArg(1), i)));
     }
+    args.push_back(wrapper->getArg(2));
     b_.CreateCall(f_, args);
     b_.CreateRetVoid();
   }
@@ -187,6 +191,8 @@ class IrBuilder {
       case Op::kVectorize:
         Vectorize(n);
         return absl::OkStatus();
+      case Op::kWmma:
+        return TensorCore(n);
       case Op::kGep:
         values_[&n] = n.src(0)->dtype().lanes == 1
                           ? V(n.src(0))
@@ -215,8 +221,12 @@ class IrBuilder {
   }
 
   absl::Status Special(const UOp& n) {
-    if (!amdgcn_) return Refuse(n);
     const std::string& name = n.arg_as<std::string>();
+    if (!amdgcn_) {
+      if (name != "g0") return Refuse(n);
+      values_[&n] = b_.CreateZExtOrTrunc(f_->getArg(k_.params.size() + k_.vars.size()), Type(n.dtype()));
+      return absl::OkStatus();
+    }
     static constexpr llvm::Intrinsic::ID kIds[2][3] = {
         {llvm::Intrinsic::amdgcn_workgroup_id_x, llvm::Intrinsic::amdgcn_workgroup_id_y,
          llvm::Intrinsic::amdgcn_workgroup_id_z},
@@ -359,6 +369,46 @@ class IrBuilder {
       for (size_t i = 0; i < n.num_src(); ++i) v = b_.CreateInsertElement(v, V(n.src(i)), i);
     }
     values_[&n] = v;
+  }
+
+  // A fragment as the intrinsic of that name wants it: packed into `type`.
+  llvm::Value* Packed(llvm::Value* fragment, llvm::Type* type) {
+    return fragment->getType() == type ? fragment : b_.CreateBitCast(fragment, type);
+  }
+
+  absl::Status TensorCore(const UOp& n) {
+    const std::string& name = n.arg_as<std::string>();
+    const llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID("llvm.amdgcn." + name);
+    if (!amdgcn_ || id == llvm::Intrinsic::not_intrinsic)
+      return absl::UnimplementedError(absl::StrCat("the LLVM renderer has no tensor core '", name, "'"));
+    const DType in = n.src(0)->dtype();
+    llvm::Value *a = V(n.src(0)), *b = V(n.src(1)), *c = V(n.src(2));
+    // Integers and 8-bit floats go in dwords, or in one 64-bit value; bf16 in 16-bit integers before gfx950.
+    const int bits = in.BitWidth() * in.lanes;
+    llvm::Type* side = a->getType();
+    const bool mfma = name.rfind("mfma.", 0) == 0;
+    if (in.BitWidth() == 8) {
+      side = mfma && bits <= 64 ? b_.getIntNTy(bits) : WithLanes(b_.getInt32Ty(), bits / 32);
+    } else if (name == "mfma.f32.16x16x32.bf16") {
+      side = WithLanes(b_.getBFloatTy(), in.lanes);
+    }
+    a = Packed(a, side);
+    b = Packed(b, side);
+    std::vector<llvm::Value*> args;
+    std::vector<llvm::Type*> overloads;
+    if (mfma) {
+      llvm::Value* zero = b_.getInt32(0);
+      args = {a, b, c, zero, zero, zero};
+    } else if (name.find("iu8") != std::string::npos) {
+      llvm::Value* is_signed = b_.getInt1(in.IsSigned());
+      args = {is_signed, a, is_signed, b, c, b_.getInt1(false)};
+      overloads = {c->getType(), side};
+    } else {
+      args = {a, b, c};
+      overloads = {c->getType(), side};
+    }
+    values_[&n] = b_.CreateIntrinsic(id, overloads, args);
+    return absl::OkStatus();
   }
 
   // Null when the renderer has no such op.
@@ -506,7 +556,7 @@ class IrBuilder {
 
   const LinearKernel& k_;
   const std::string& symbol_;
-  bool amdgcn_;
+  const bool amdgcn_;
   llvm::Module& m_;
   llvm::IRBuilder<> b_;
   llvm::Function* f_ = nullptr;
@@ -521,12 +571,12 @@ class IrBuilder {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<llvm::Module>> BuildModule(const LinearKernel& kernel,
-                                                          const std::string& symbol, bool amdgcn,
+                                                          const std::string& symbol, const std::string& isa,
                                                           const llvm::DataLayout& layout,
                                                           llvm::LLVMContext& context) {
   auto module = std::make_unique<llvm::Module>(symbol, context);
   module->setDataLayout(layout);
-  US_RETURN_IF_ERROR(IrBuilder(kernel, symbol, amdgcn, *module).Build());
+  US_RETURN_IF_ERROR(IrBuilder(kernel, symbol, isa, *module).Build());
   return module;
 }
 

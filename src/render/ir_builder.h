@@ -11,10 +11,10 @@
 
 namespace understudy {
 
-// A module with the function `symbol` for the host or for amdgcn, verified. Triple and data layout are the
-// caller's.
+// A module with the function `symbol` for `isa` ("host", or amdgcn's processor), verified. Triple and data
+// layout are the caller's.
 absl::StatusOr<std::unique_ptr<llvm::Module>> BuildModule(const LinearKernel& kernel,
-                                                          const std::string& symbol, bool amdgcn,
+                                                          const std::string& symbol, const std::string& isa,
                                                           const llvm::DataLayout& layout,
                                                           llvm::LLVMContext& context);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/render/render.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "lld/Common/Driver.h"
@@ -65,7 +67,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const Target& ta
   //   %w:vreg_64 = COPY %v
   // which loses x (`global_load_d16_b16 v1, ...`, then `v_mov_b32 v1, s0`); vectors of an odd number of
   // halves stopped the compiler.
-  const std::string features = host ? HostFeatures() : "+wavefrontsize32,-real-true16";
+  const std::string features = host                     ? HostFeatures()
+                               : target.wave_size == 32 ? "+wavefrontsize32,-real-true16"
+                                                        : "+wavefrontsize64";
   std::unique_ptr<llvm::TargetMachine> machine(t->createTargetMachine(
       triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
   if (machine == nullptr)
@@ -225,7 +229,7 @@ absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Targ
   CompiledKernel out;
   out.name = SymbolFor(kernel.name);
   US_ASSIGN_OR_RETURN(const auto module,
-                      BuildModule(kernel, out.name, !host, machine->createDataLayout(), context));
+                      BuildModule(kernel, out.name, target.isa, machine->createDataLayout(), context));
   module->setTargetTriple(machine->getTargetTriple());
   if (host) {
     for (llvm::Function& f : *module) {
@@ -259,6 +263,8 @@ absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Targ
 Target HostTarget() {
   Target t;
   t.isa = "host";
+  t.has_threads = true;
+  t.threads = std::max(1u, std::thread::hardware_concurrency());
   t.max_vector_bytes = 64;
   t.maximum = {Scalar::kFloat32, Scalar::kFloat64};
   const auto features = llvm::sys::getHostCPUFeatures();
@@ -271,10 +277,15 @@ Target HostTarget() {
   return t;
 }
 
-Target Gfx1100Target() {
+absl::StatusOr<Target> AmdTarget(const std::string& isa) {
+  const bool rdna = isa.rfind("gfx11", 0) == 0 || isa.rfind("gfx12", 0) == 0;
+  if (!rdna && isa != "gfx90a" && isa != "gfx942" && isa != "gfx950") {
+    return absl::UnimplementedError(absl::StrCat("the compiler has no target '", isa,
+                                                 "'; expected gfx11.., gfx12.., gfx90a, gfx942 or gfx950"));
+  }
   Target t;
-  t.isa = "gfx1100";
-  t.wave_size = 32;
+  t.isa = isa;
+  t.wave_size = rdna ? 32 : 64;
   t.max_workgroup = 1024;
   t.local_bytes = 64 * 1024;
   t.has_local = true;
@@ -283,7 +294,10 @@ Target Gfx1100Target() {
   t.arithmetic = {Scalar::kBool,    Scalar::kInt8,    Scalar::kUInt8, Scalar::kInt16,  Scalar::kUInt16,
                   Scalar::kInt32,   Scalar::kUInt32,  Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16,
                   Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
+  t.tensor_cores = AmdTensorCores(isa);
   return t;
 }
+
+Target Gfx1100Target() { return *AmdTarget("gfx1100"); }
 
 }  // namespace understudy

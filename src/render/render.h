@@ -18,10 +18,10 @@
 namespace understudy {
 
 // host: `code` is a relocatable object that defines
-//   extern "C" void name(void* const* buffers, const int64_t* vars)
-// which runs the whole grid; buffers by position in `params`, vars by name order. It may call fma and fmaf.
-// amdgcn: `code` is a shared object with the kernel `name` and its descriptor `name.kd`; its arguments are
-// the buffers' 64-bit addresses, then the vars as int64.
+//   extern "C" void name(void* const* buffers, const int64_t* vars, int64_t workgroup)
+// which runs one of the global[0] workgroups; buffers by position in `params`, vars by name order. It may
+// call fma and fmaf. amdgcn: `code` is a shared object with the kernel `name` and its descriptor `name.kd`;
+// its arguments are the buffers' 64-bit addresses, then the vars as int64.
 struct CompiledKernel {
   std::string name;
   std::vector<uint8_t> code;
@@ -36,9 +36,11 @@ struct CompiledKernel {
 // refuses; Internal carries LLVM's or lld's message.
 absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Target& target);
 
-// This machine, one thread.
+// This machine, with its threads.
 Target HostTarget();
-// RDNA3 (Navi 31), wave32.
+// An AMD processor: gfx11.. and gfx12.. in wave32, gfx90a, gfx942 and gfx950. Unimplemented lists those.
+absl::StatusOr<Target> AmdTarget(const std::string& isa);
+// RDNA3 (Navi 31).
 Target Gfx1100Target();
 
 }  // namespace understudy

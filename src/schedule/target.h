@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "src/dtype/dtype.h"
+#include "src/schedule/tensor_core.h"
 
 namespace understudy {
 
@@ -40,7 +42,11 @@ struct Target {
   int max_buffers = 30;                                         // pointer arguments of a kernel
 
   bool has_local = false;    // workgroups with shared memory and barriers
-  bool has_threads = false;  // the launcher spreads global ranges over host threads
+  bool has_threads = false;  // the launcher runs workgroups (of one work-item) on several host threads
+  int threads = 1;           // how many at once
+
+  std::vector<TensorCore> tensor_cores;  // matrix instructions of a wave; needs has_local
+  bool float_tensor_cores = false;       // the heuristic may use those of floats: sums round as the core does
 
   // Types with native arithmetic. Every type can be stored; arithmetic of the others is decomposed (computed
   // in f32 and rounded after each op for floats).

@@ -136,6 +136,9 @@ UOpRef Vectorize(std::vector<UOpRef> lanes) {
   return UOp::Make(Op::kVectorize, dtype, std::move(lanes));
 }
 UOpRef Gep(const UOpRef& x, int64_t lane) { return UOp::Make(Op::kGep, x->dtype().Element(), {x}, lane); }
+UOpRef Wmma(const UOpRef& a, const UOpRef& b, const UOpRef& c, const std::string& core) {
+  return UOp::Make(Op::kWmma, c->dtype(), {a, b, c}, core);
+}
 UOpRef Sink(std::vector<UOpRef> src) { return UOp::Make(Op::kSink, dtypes::kVoid, std::move(src)); }
 UOpRef Sink(std::vector<UOpRef> src, const std::string& kernel_name) {
   return UOp::Make(Op::kSink, dtypes::kVoid, std::move(src), KernelArg{kernel_name});

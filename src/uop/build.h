@@ -116,6 +116,8 @@ UOpRef EndIf(const UOpRef& if_node, std::vector<UOpRef> deps = {});
 UOpRef End(const UOpRef& body, std::vector<UOpRef> ranges);
 UOpRef Vectorize(std::vector<UOpRef> lanes);
 UOpRef Gep(const UOpRef& x, int64_t lane);
+// a * b + c of a wave's fragments, by the target's tensor core of that name.
+UOpRef Wmma(const UOpRef& a, const UOpRef& b, const UOpRef& c, const std::string& core);
 UOpRef Sink(std::vector<UOpRef> src);
 UOpRef Sink(std::vector<UOpRef> src, const std::string& kernel_name);
 

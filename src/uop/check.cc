@@ -436,6 +436,14 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       US_RETURN_IF_ERROR(SameDType(op, src[0]->dtype().Element(), dtype, "the result"));
       return Shape{};
     }
+    case Op::kWmma:
+      US_RETURN_IF_ERROR(ArgOf<std::string>(op, arg, "the name of a tensor core").status());
+      US_RETURN_IF_ERROR(SameDType(op, dtype, src[2]->dtype(), "the accumulator"));
+      for (const UOpRef& s : src) {
+        if (s->dtype().IsPointer() || s->dtype().IsVoid())
+          return Bad(op, "source has dtype ", s->dtype().Name(), ", expected a fragment");
+      }
+      return Shape{};
     case Op::kSink:
       if (!std::holds_alternative<std::monostate>(arg) && !std::holds_alternative<KernelArg>(arg)) {
         return Bad(op, "the argument must be a KernelArg or none");

@@ -162,6 +162,7 @@ std::vector<SpecRule> LoweredRules() {
       {"branch", OpSetOf({Op::kIf, Op::kEndIf}), "anywhere", [](const UOp&) { return true; }},
       {"vectorize", OpSetOf({Op::kVectorize, Op::kGep}), "of values",
        [](const UOp& n) { return AllSources(n, 0, IsVector); }},
+      {"wmma", OpSetOf({Op::kWmma}), "of fragments", [](const UOp& n) { return AllSources(n, 0, IsVector); }},
       {"sink", OpSetOf({Op::kSink}), "of effects",
        [](const UOp& n) { return AllSources(n, 0, [](const UOp& s) { return HasEffect(s.op()); }); }},
   };

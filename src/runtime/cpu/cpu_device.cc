@@ -13,7 +13,7 @@
 namespace understudy {
 namespace {
 
-using KernelFunction = void (*)(void* const* buffers, const int64_t* vars);
+using KernelFunction = void (*)(void* const* buffers, const int64_t* vars, int64_t workgroup);
 
 absl::Status FromLlvm(llvm::Error error, const std::string& what) {
   return absl::InternalError(absl::StrCat("CPU: ", what, ": ", llvm::toString(std::move(error))));
@@ -91,8 +91,15 @@ absl::Status CpuDevice::Launch(Program& program, absl::Span<const Allocation> bu
     pointers.push_back(reinterpret_cast<void*>(a.address));
   }
   const auto start = std::chrono::steady_clock::now();
-  cpu->function()(pointers.data(), vars.data());
+  if (k.global[0] == 1) {
+    cpu->function()(pointers.data(), vars.data(), 0);
+  } else {
+    std::call_once(make_pool_, [&] { pool_ = std::make_unique<WorkerPool>(target_.threads); });
+    pool_->For(k.global[0],
+               [&](int64_t workgroup) { cpu->function()(pointers.data(), vars.data(), workgroup); });
+  }
   RecordLaunch(start, info);
+  if (info != nullptr) info->grid = k.global;
   return absl::OkStatus();
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The device "CPU": kernels compiled by LLVM for this machine and run on the calling thread. Memory is the
-// process's own. Compile is thread safe; a program may run in several threads at once.
+// The device "CPU": kernels compiled by LLVM for this machine and run on its threads. Memory is the process's
+// own. Compile is thread safe; a program may run in several threads at once.
 
+#include <memory>
+#include <mutex>
+
+#include "src/runtime/cpu/worker_pool.h"
 #include "src/runtime/host/host_device.h"
 #include "src/schedule/target.h"
 
@@ -26,6 +30,8 @@ class CpuDevice : public HostDevice {
  private:
   std::string name_;
   Target target_;
+  std::once_flag make_pool_;
+  std::unique_ptr<WorkerPool> pool_;  // from the first kernel on that has several workgroups
 };
 
 }  // namespace understudy

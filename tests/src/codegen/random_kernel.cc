@@ -198,7 +198,8 @@ ChoiceList RandomChoices(const UOpRef& kernel, const Target& target, uint64_t se
   for (int i = 0; i < count; ++i) {
     ChoiceList legal;
     for (const Choice& c : ListChoices(kernel, target, choices)) {
-      if (allow_group || c.kind != ChoiceKind::kGroup) legal.push_back(c);
+      const bool reorders = c.kind == ChoiceKind::kGroup || c.kind == ChoiceKind::kTensorCore;
+      if (allow_group || !reorders) legal.push_back(c);
     }
     if (legal.empty()) break;
     choices.push_back(legal[random() % legal.size()]);

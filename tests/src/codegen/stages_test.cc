@@ -70,7 +70,8 @@ TEST(Choices, TextReadsBack) {
   const std::string text = "upcast(0,4) vectorize(1,8) unroll(0,2) local(2,16) group(1,32)";
   EXPECT_EQ(ChoicesText(*ParseChoices(text)), text);
   EXPECT_EQ(ParseChoices("upcast(0,4) twist(1,2)").status().message(),
-            "choice 'twist(1,2)': expected upcast, vectorize, unroll, local or group");
+            "choice 'twist(1,2)': expected upcast, vectorize, unroll, local, group, thread, swap, nolocals, "
+            "pad, pad_reduce or tc");
   EXPECT_EQ(ParseChoices("upcast(0)").status().message(), "choice 'upcast(0)': expected (axis,amount)");
 }
 
