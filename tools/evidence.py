@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collects what the tests executed against which oracle, and keeps emu/amd/coverage/evidence.inc.
 
-usage: evidence.py --check | --update [LOGS [TABLE]]
+usage: evidence.py --check | --update | --add [LOGS [TABLE]]
   LOGS   the folder of test logs (default: bazel-testlogs); TABLE the .inc file
 
 Tests print lines '@evidence KIND GFX MNEMONIC...' (tests/emu/amd/evidence). --check fails when an opcode of the table has lost an
-oracle; --update writes the table anew. Both need the logs of a whole run.
+oracle; --update writes the table anew. Both need the logs of a whole run. --add keeps the table and adds what the logs of some tests
+show.
 """
 import os
 import sys
@@ -56,13 +57,18 @@ def write_table(path, found):
 
 
 def main(argv):
-    if not argv or argv[0] not in ("--check", "--update"):
+    if not argv or argv[0] not in ("--check", "--update", "--add"):
         print(__doc__)
         return 2
     logs = argv[1] if len(argv) > 1 else os.path.join(ROOT, "bazel-testlogs")
     path = argv[2] if len(argv) > 2 else os.path.join(ROOT, "emu/amd/coverage/evidence.inc")
     found = collect(logs)
-    if argv[0] == "--update":
+    if argv[0] == "--add":
+        for m, cells in read_table(path).items():
+            row = found.setdefault(m, [set() for _ in GFX])
+            for cell, old in zip(row, cells):
+                cell |= old
+    if argv[0] != "--check":
         write_table(path, found)
         print(f"evidence: {sum(len(c) for row in found.values() for c in row)} entries for {len(found)} mnemonics")
         return 0

@@ -72,18 +72,6 @@ std::string Register(Operand o, const TextOptions& options) {
   return o.dwords == 2 ? name : name + (o.reg % 2 == 0 ? "_lo" : "_hi");
 }
 
-// An immediate that is no operand: as an inline constant where it could be one.
-std::string PlainImmediate(uint32_t v) {
-  int32_t n = static_cast<int32_t>(v);
-  if (n >= -16 && n <= 64) return absl::StrCat(n);
-  Operand o;
-  o.kind = Operand::Kind::kInlineFloat;
-  o.type = DataType::B32;
-  o.bits = 32;
-  o.imm = v;
-  return OperandText(o, TextOptions());
-}
-
 // Builds "mnemonic op, op mod mod".
 class Line {
  public:
@@ -343,8 +331,7 @@ std::string CdnaScalarText(const Inst& inst, const TextOptions& options) {
     case Encoding::SOPK:
       if (inst.op == Opcode::S_SETREG_B32 || inst.op == Opcode::S_SETREG_IMM32_B32) {
         line.Word(CdnaImmediateText(inst));
-        line.Word(inst.op == Opcode::S_SETREG_B32 ? Register(inst.src[0], options)
-                                                  : PlainImmediate(inst.lit32));
+        line.Word(inst.op == Opcode::S_SETREG_B32 ? Register(inst.src[0], options) : NumberText(inst.lit32));
         return line.Take();
       }
       line.Op(inst.n_dst ? inst.dst[0] : inst.src[0]);

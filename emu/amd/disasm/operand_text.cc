@@ -98,6 +98,8 @@ bool IsInlineF16(uint32_t v) {
   }
 }
 
+bool IsInlineBf16(uint32_t v) { return v <= 0xffff && IsInlineF32(v == 0x3e22 ? 0x3e22f983 : v << 16); }
+
 bool IsInlineInt(int64_t v) { return v >= -16 && v <= 64; }
 
 // A literal whose value an inline constant could hold reads "lit(0x5)", so that the text assembles to the
@@ -105,23 +107,47 @@ bool IsInlineInt(int64_t v) { return v >= -16 && v <= 64; }
 bool HasInlineForm(const Operand& o) {
   uint32_t v = static_cast<uint32_t>(o.imm);
   switch (o.type) {
-    case DataType::F64:
-      return false;
     case DataType::F16:
     case DataType::PK2_FP8:
     case DataType::PK2_BF8:
       return IsInlineInt(static_cast<int16_t>(v)) || IsInlineF16(v & 0xffff);
     case DataType::PK2_F16:
       return IsInlineInt(static_cast<int32_t>(v)) || IsInlineF16(v);
+    case DataType::PK2_BF16:
+      return IsInlineInt(static_cast<int32_t>(v)) || IsInlineBf16(v);
     default:
       break;
   }
-  if (o.bits == 64) return IsInlineInt(static_cast<int64_t>(o.imm));
+  if (o.bits == 64) return v <= 64;  // MC looks at the word before it is extended
   return IsInlineInt(static_cast<int32_t>(v)) || IsInlineF32(v);
 }
 
+// The upper half of an f64; the text of a value that has an inline form does not say that it is a literal.
+std::string DoubleLiteralText(const Operand& o) {
+  const uint32_t high = static_cast<uint32_t>(o.imm >> 32);
+  if (high == 0) return "0";
+  Operand constant = o;
+  constant.kind = Operand::Kind::kInlineFloat;
+  switch (high & 0x7fffffff) {
+    case 0x3fe00000:
+    case 0x3ff00000:
+    case 0x40000000:
+    case 0x40100000:
+      return InlineFloatText(constant);
+    default:
+      return absl::StrFormat("0x%x", high);
+  }
+}
+
+// v_pk_fmac_f16 of RDNA: an inline constant stands in both halves.
+bool HasSplatForm(uint32_t v) {
+  if (IsInlineInt(static_cast<int32_t>(v))) return true;
+  const uint32_t low = v & 0xffff;
+  return v >> 16 == low && (IsInlineF16(low) || low <= 64);
+}
+
 std::string LiteralText(const Operand& o) {
-  if (o.type == DataType::F64) return absl::StrFormat("0x%x", o.imm >> 32);
+  if (o.type == DataType::F64) return DoubleLiteralText(o);
   uint32_t word = static_cast<uint32_t>(o.imm);
   if (HasInlineForm(o)) return absl::StrFormat("lit(0x%x)", word);
   return absl::StrFormat("0x%x", o.bits == 16 ? word & 0xffff : word);
@@ -131,6 +157,15 @@ std::string LiteralText(const Operand& o) {
 
 std::string Hex(int64_t value) {
   return value < 0 ? absl::StrFormat("-0x%x", -value) : absl::StrFormat("0x%x", value);
+}
+
+std::string NumberText(uint32_t word) {
+  Operand o;
+  o.type = DataType::F32;
+  o.bits = 32;
+  o.imm = word;
+  if (IsInlineInt(static_cast<int32_t>(word))) return absl::StrCat(static_cast<int32_t>(word));
+  return IsInlineF32(word) ? InlineFloatText(o) : absl::StrFormat("0x%x", word);
 }
 
 std::string OperandText(const Operand& o, const TextOptions& options) {
@@ -180,6 +215,8 @@ std::string HalfText(const Operand& operand, bool high, const TextOptions& optio
 std::string SourceText(const Inst& inst, int i, bool half, const TextOptions& options) {
   const Operand& o = inst.src[i];
   std::string text = half ? HalfText(o, inst.op_sel >> i & 1, options) : OperandText(o, options);
+  if (inst.op == Opcode::V_PK_FMAC_F16 && IsRdna(inst.isa) && o.kind == Operand::Kind::kLiteral)
+    text = absl::StrFormat(HasSplatForm(inst.lit32) ? "lit(0x%x)" : "0x%x", inst.lit32);
   bool neg = inst.neg >> i & 1, abs = inst.abs >> i & 1;
   if (abs) return absl::StrCat(neg ? "-|" : "|", text, "|");
   if (!neg) return text;

@@ -16,6 +16,9 @@ std::string HalfText(const Operand& operand, bool high, const TextOptions& optio
 // Source i with neg and abs around it; `half` prints the selected half of a VGPR.
 std::string SourceText(const Inst& inst, int i, bool half, const TextOptions& options);
 
+// "-16", "0.5", "0x1234": a word that is always a literal, by the value it would have as an inline constant.
+std::string NumberText(uint32_t word);
+
 // "0x1f" ; "-0x1f" for negative values.
 std::string Hex(int64_t value);
 

@@ -31,7 +31,8 @@ std::string ScalarText(const Inst& inst, const TextOptions& options) {
     case Encoding::SOPK:
       if (inst.op == Opcode::S_SETREG_B32 || inst.op == Opcode::S_SETREG_IMM32_B32) {
         w.Operand(ImmediateText(inst));
-        w.Operand(OperandText(inst.src[0], options));
+        w.Operand(inst.op == Opcode::S_SETREG_B32 ? OperandText(inst.src[0], options)
+                                                  : NumberText(inst.lit32));
         return w.Take();
       }
       if (inst.n_dst) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoder and disassembler of CDNA2, CDNA3 and CDNA4 against LLVM MC for gfx90a, gfx942 and gfx950: what
 // is an instruction, how long it is, how it is written.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <map>
 #include <random>
-#include <set>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -14,9 +14,8 @@
 #include "emu/amd/decode/rows.h"
 #include "emu/amd/disasm/disasm.h"
 #include "src/base/file.h"
-#include "tests/emu/amd/decode/cdna_exceptions.h"
 #include "tests/emu/amd/decode/cdna_words.h"
-#include "tests/emu/amd/decode/mc_oracle.h"
+#include "tests/emu/amd/decode/mc_comparison.h"
 
 namespace understudy::emu::amd {
 namespace {
@@ -27,58 +26,17 @@ constexpr int kRandomWords = 250000;
 constexpr int kMaxReports = 20;
 constexpr Isa kIsas[] = {Isa::kCdna2, Isa::kCdna3, Isa::kCdna4};
 
-// Which exceptions were met, over all tests of this binary.
-std::set<int>& Met() {
-  static auto* const met = new std::set<int>();
-  return *met;
-}
-std::set<int>& TextMet() {
-  static auto* const met = new std::set<int>();
-  return *met;
-}
-
-enum class Outcome { kBothAccept, kBothRefuse, kListed, kWrong };
-
-class Comparison {
+// Compares and reports, up to kMaxReports.
+class Comparison : public McComparison {
  public:
-  explicit Comparison(Isa isa) : isa_(isa), mc_(IsaTarget(isa), 64) {}
-
-  Outcome Run(const Words words, Inst* inst) {
-    uint8_t bytes[16];
-    std::memcpy(bytes, words, sizeof(bytes));
-    Disagreement d;
-    std::memcpy(d.words, words, sizeof(d.words));
-    d.mc = mc_.Disassemble(bytes, sizeof(bytes));
-    absl::Status status = DecodeInto(isa_, bytes, sizeof(bytes), inst);
-    if (!status.ok() && !d.mc.accepted()) return Outcome::kBothRefuse;
-    d.refusal = std::string(status.message());
-    if (status.ok()) d.ours = inst;
-    if (status.ok() && d.mc.accepted() && inst->size == d.mc.size && Mnemonic(*inst) == d.mc.mnemonic) {
-      if (Text(*inst) == d.mc.text) return Outcome::kBothAccept;
-      int row = FindCdnaTextException(d);
-      if (row < 0) return Report(d, "text");
-      TextMet().insert(row);
-      return Outcome::kBothAccept;
-    }
-    int row = FindCdnaException(d);
-    if (row < 0) return Report(d, status.ok() && d.mc.accepted() ? "length or name" : "validity");
-    Met().insert(row);
-    return Outcome::kListed;
+  explicit Comparison(Isa isa) : McComparison({isa, IsaTarget(isa), 64}) {}
+  McOutcome Run(const uint32_t* words, Inst* inst) {
+    const McOutcome outcome = McComparison::Run(words, inst);
+    if (outcome == McOutcome::kWrong && reports_++ < kMaxReports) ADD_FAILURE() << report();
+    return outcome;
   }
 
  private:
-  Outcome Report(const Disagreement& d, const char* what) {
-    if (reports_++ < kMaxReports) {
-      ADD_FAILURE() << IsaTarget(isa_)
-                    << absl::StrFormat(" %08x %08x %08x %08x: ", d.words[0], d.words[1], d.words[2],
-                                       d.words[3])
-                    << what << "\n  ours " << (d.ours ? Text(*d.ours) : d.refusal) << "\n  MC   "
-                    << d.mc.text;
-    }
-    return Outcome::kWrong;
-  }
-  Isa isa_;
-  McDisassembler mc_;
   int reports_ = 0;
 };
 
@@ -94,7 +52,7 @@ TEST(CdnaMc, EveryOpcodeReadsAsInMcUnderRandomOperands) {
         DrawCdnaWords(row, rng, words);
         if (McFailsOn(words)) continue;
         Inst inst;
-        if (compare.Run(words, &inst) != Outcome::kBothAccept) continue;
+        if (compare.Run(words, &inst) != McOutcome::kBothAccept) continue;
         // The loads of scales before a matrix product are drawn as the pair that they are.
         bool pair = row.op == Opcode::V_MFMA_LD_SCALE_B32 || inst.op == Opcode::V_MFMA_LD_SCALE_B32;
         if (inst.op != row.op && !pair) {
@@ -116,7 +74,7 @@ TEST(CdnaMc, RandomWordsAreAcceptedOrRefusedAlike) {
   for (Isa isa : kIsas) {
     std::mt19937_64 rng(kSeed + 1);
     Comparison compare(isa);
-    std::map<Outcome, int> count;
+    std::map<McOutcome, int> count;
     for (int i = 0; i < kRandomWords; ++i) {
       Words words;
       for (uint32_t& w : words) w = static_cast<uint32_t>(rng());
@@ -126,9 +84,9 @@ TEST(CdnaMc, RandomWordsAreAcceptedOrRefusedAlike) {
       Inst inst;
       ++count[compare.Run(words, &inst)];
     }
-    EXPECT_EQ(count[Outcome::kWrong], 0) << IsaTarget(isa) << ", seed " << kSeed + 1;
-    EXPECT_GT(count[Outcome::kBothAccept], kRandomWords / 4);
-    EXPECT_GT(count[Outcome::kBothRefuse], kRandomWords / 8);
+    EXPECT_EQ(count[McOutcome::kWrong], 0) << IsaTarget(isa) << ", seed " << kSeed + 1;
+    EXPECT_GT(count[McOutcome::kBothAccept], kRandomWords / 4);
+    EXPECT_GT(count[McOutcome::kBothRefuse], kRandomWords / 8);
   }
 }
 
@@ -145,8 +103,8 @@ TEST(CdnaMc, OpcodesOfOtherGenerationsAreRefused) {
           DrawCdnaWords(row, rng, words);
           if (McFailsOn(words)) continue;
           Inst inst;
-          Outcome outcome = compare.Run(words, &inst);
-          EXPECT_TRUE(outcome == Outcome::kBothRefuse || row.enc == Encoding::VOP3PX2 ||
+          McOutcome outcome = compare.Run(words, &inst);
+          EXPECT_TRUE(outcome == McOutcome::kBothRefuse || row.enc == Encoding::VOP3PX2 ||
                       row.op == Opcode::S_SET_VALU_COEXEC_MODE)
               << IsaTarget(isa) << " takes " << OpcodeName(row.op);
         }
@@ -179,14 +137,7 @@ TEST(CdnaMc, CompiledCodeReadsAlikeToTheLetter) {
 
 // Runs last: a row of the exception list that nothing meets is stale.
 TEST(CdnaMc, ZEveryExceptionIsStillNeeded) {
-  auto rows = CdnaExceptions();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_TRUE(Met().count(static_cast<int>(i))) << "stale exception: " << rows[i].name;
-  }
-  auto text_rows = CdnaTextExceptions();
-  for (size_t i = 0; i < text_rows.size(); ++i) {
-    EXPECT_TRUE(TextMet().count(static_cast<int>(i))) << "stale text exception: " << text_rows[i].name;
-  }
+  EXPECT_THAT(UnmetExceptions(/*cdna=*/true), ::testing::IsEmpty());
 }
 
 }  // namespace

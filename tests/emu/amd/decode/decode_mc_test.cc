@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The RDNA decoders and disassembler against LLVM MC: what is an instruction, how long it is, what it is
 // called.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <map>
 #include <random>
-#include <set>
 #include <string>
 
 #include "absl/strings/str_format.h"
@@ -15,8 +15,7 @@
 #include "emu/amd/disasm/disasm.h"
 #include "src/base/file.h"
 #include "src/base/hex.h"
-#include "tests/emu/amd/decode/mc_exceptions.h"
-#include "tests/emu/amd/decode/mc_oracle.h"
+#include "tests/emu/amd/decode/mc_comparison.h"
 #include "tests/emu/amd/decode/random_words.h"
 
 namespace understudy::emu::amd {
@@ -28,95 +27,22 @@ constexpr int kMaxReports = 20;
 
 std::string Words(const uint32_t* w) { return absl::StrFormat("%08x %08x %08x", w[0], w[1], w[2]); }
 
-// Which exceptions were met, over all tests of this binary.
-std::set<int>& ExceptionsMet() {
-  static auto* const met = new std::set<int>();
-  return *met;
-}
-
-std::set<int>& TextExceptionsMet() {
-  static auto* const met = new std::set<int>();
-  return *met;
-}
-
-enum class Outcome { kBothAccept, kBothRefuse, kListed, kWrong };
-
-// The LLVM target that a decoder and its text are compared with.
-struct Reference {
-  Isa isa;
-  const char* cpu;
-  int wave_size = 32;
-  bool name_halves = false;  // with +real-true16
-};
-constexpr Reference kGfx1100 = {Isa::kRdna3, "gfx1100"};
-constexpr Reference kGfx1150 = {Isa::kRdna35, "gfx1150"};
-constexpr Reference kGfx1201 = {Isa::kRdna4, "gfx1201"};
-constexpr Reference kGfx1200Halves = {Isa::kRdna4, "gfx1200", 32, true};
-
-// Compares one window of 16 bytes (validity, length, text); failures are reported up to kMaxReports.
-class Comparison {
+// Compares and reports, up to kMaxReports.
+class Comparison : public McComparison {
  public:
-  explicit Comparison(const Reference& r)
-      : isa_(r.isa),
-        wave_size_(r.wave_size),
-        text_{r.wave_size, r.name_halves},
-        mc_(r.cpu, r.wave_size, r.name_halves ? "+real-true16" : "") {}
-
-  Outcome Run(const uint32_t* words, Inst* inst) {
-    uint8_t bytes[16];
-    std::memcpy(bytes, words, sizeof(bytes));
-    Disagreement d;
-    d.mc = mc_.Disassemble(bytes, sizeof(bytes));
-    absl::Status status = DecodeInto(isa_, bytes, sizeof(bytes), inst);
-    if (status.ok()) status = ResolveWaveSize(wave_size_, inst);
-    bool accepted = status.ok();
-    if (!accepted && !d.mc.accepted()) return Outcome::kBothRefuse;
-    if (accepted && d.mc.accepted()) {
-      if (inst->size == d.mc.size && Mnemonic(*inst) == d.mc.mnemonic) return CompareText(words, *inst, &d);
-      Report(words, absl::StrFormat("ours %d bytes %s, MC %d bytes %s", inst->size, Text(*inst), d.mc.size,
-                                    d.mc.text));
-      return Outcome::kWrong;
-    }
-    std::memcpy(d.words, words, sizeof(d.words));
-    if (accepted) d.ours = inst;
-    d.refusal = std::string(status.message());
-    int row = FindException(d);
-    if (row >= 0) {
-      ExceptionsMet().insert(row);
-      return Outcome::kListed;
-    }
-    Report(words, accepted ? "we accept " + Text(*inst) + ", MC refuses: " + d.mc.text
-                           : "MC accepts " + d.mc.text + ", we refuse: " + d.refusal);
-    return Outcome::kWrong;
+  using McComparison::McComparison;
+  McOutcome Run(const uint32_t* words, Inst* inst) {
+    const McOutcome outcome = McComparison::Run(words, inst);
+    if (outcome == McOutcome::kWrong && reports_++ < kMaxReports) ADD_FAILURE() << report();
+    return outcome;
   }
 
  private:
-  Outcome CompareText(const uint32_t* words, const Inst& inst, Disagreement* d) {
-    std::string text = Text(inst, text_);
-    if (text == d->mc.text) return Outcome::kBothAccept;
-    std::memcpy(d->words, words, sizeof(d->words));
-    d->ours = &inst;
-    int row = FindTextException(*d);
-    if (row >= 0) {
-      TextExceptionsMet().insert(row);
-      return Outcome::kBothAccept;
-    }
-    Report(words, "text: ours " + text + ", MC " + d->mc.text);
-    return Outcome::kWrong;
-  }
-
-  void Report(const uint32_t* words, const std::string& what) {
-    if (reports_++ < kMaxReports) ADD_FAILURE() << Words(words) << ": " << what;
-  }
-  Isa isa_;
-  int wave_size_;
-  TextOptions text_;
-  McDisassembler mc_;
   int reports_ = 0;
 };
 
 // Opcodes that MC never takes, by the rows of the exception list.
-bool UnknownToMc(const Reference& reference, const decode::Row& row) {
+bool UnknownToMc(const McReference& reference, const decode::Row& row) {
   const char* name = OpcodeName(row.op);
   // Halves are registers of their own only with +real-true16.
   bool half_moves = row.op == Opcode::V_MOV_B16 || row.op == Opcode::V_SWAP_B16;
@@ -125,7 +51,7 @@ bool UnknownToMc(const Reference& reference, const decode::Row& row) {
          (half_moves && reference.isa == Isa::kRdna4 && !reference.name_halves);
 }
 
-void EveryOpcodeReadsAlike(const Reference& reference, int draws, uint64_t seed) {
+void EveryOpcodeReadsAlike(const McReference& reference, int draws, uint64_t seed) {
   std::mt19937_64 rng(seed);
   Comparison compare(reference);
   int seen = 0;
@@ -137,7 +63,7 @@ void EveryOpcodeReadsAlike(const Reference& reference, int draws, uint64_t seed)
       uint32_t words[4];
       DrawWords(reference.isa, row, rng, i % 2 == 1, words);
       Inst inst;
-      if (compare.Run(words, &inst) != Outcome::kBothAccept) continue;
+      if (compare.Run(words, &inst) != McOutcome::kBothAccept) continue;
       ++valid;
       bool same = inst.op == row.op || (row.enc == Encoding::VOPD && inst.op_y == row.op);
       if (!same) ADD_FAILURE() << Words(words) << ": " << OpcodeName(row.op) << " came out as " << Text(inst);
@@ -161,7 +87,7 @@ TEST(DecodeMc, EveryOpcodeReadsAsInMcOnGfx1201WithoutNamedHalves) {
 }
 
 TEST(DecodeMc, EveryOpcodeReadsAsInMcInWave64) {
-  Reference wave64 = kGfx1100;
+  McReference wave64 = kGfx1100;
   wave64.wave_size = 64;
   EveryOpcodeReadsAlike(wave64, 60, kSeed + 6);
   wave64 = kGfx1200Halves;
@@ -169,13 +95,13 @@ TEST(DecodeMc, EveryOpcodeReadsAsInMcInWave64) {
   EveryOpcodeReadsAlike(wave64, 60, kSeed + 7);
 }
 
-void RandomWordsReadAlike(const Reference& reference, uint64_t seed) {
+void RandomWordsReadAlike(const McReference& reference, uint64_t seed) {
   std::mt19937_64 rng(seed);
   Comparison compare(reference);
   // Uniform words are mostly VOP2 and scalar; the other encodings get half of the draws.
   constexpr uint32_t kTopSixBits[] = {0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38,
                                       0x39, 0x3a, 0x3b, 0x3c, 0x3d, 0x3e, 0x2f, 0x1f};
-  std::map<Outcome, int> count;
+  std::map<McOutcome, int> count;
   for (int i = 0; i < kRandomWords; ++i) {
     uint32_t words[4];
     for (uint32_t& w : words) w = static_cast<uint32_t>(rng());
@@ -184,9 +110,9 @@ void RandomWordsReadAlike(const Reference& reference, uint64_t seed) {
     Inst inst;
     ++count[compare.Run(words, &inst)];
   }
-  EXPECT_EQ(count[Outcome::kWrong], 0) << reference.cpu << ", seed " << seed;
-  EXPECT_GT(count[Outcome::kBothAccept], kRandomWords / 4);
-  EXPECT_GT(count[Outcome::kBothRefuse], kRandomWords / 4);
+  EXPECT_EQ(count[McOutcome::kWrong], 0) << reference.cpu << ", seed " << seed;
+  EXPECT_GT(count[McOutcome::kBothAccept], kRandomWords / 4);
+  EXPECT_GT(count[McOutcome::kBothRefuse], kRandomWords / 4);
 }
 
 TEST(DecodeMc, RandomWordsAreAcceptedOrRefusedAlikeOnGfx1100) { RandomWordsReadAlike(kGfx1100, kSeed + 1); }
@@ -197,7 +123,7 @@ TEST(DecodeMc, RandomWordsAreAcceptedOrRefusedAlikeOnGfx1200) {
 
 TEST(DecodeMc, Wave64HasPairsForMasksAndNoDualIssue) {
   std::mt19937_64 rng(kSeed + 2);
-  Reference wave64 = kGfx1100;
+  McReference wave64 = kGfx1100;
   wave64.wave_size = 64;
   Comparison compare(wave64);
   for (const decode::Row& row : decode::Rdna3Table().rows()) {
@@ -217,7 +143,7 @@ TEST(DecodeMc, Wave64HasPairsForMasksAndNoDualIssue) {
 // Words that random draws reach too seldom.
 TEST(DecodeMc, RareFormsReadAlike) {
   struct Rare {
-    Reference reference;
+    McReference reference;
     uint32_t words[4];
   };
   const Rare kRare[] = {
@@ -227,11 +153,15 @@ TEST(DecodeMc, RareFormsReadAlike) {
       {kGfx1200Halves, {0x03ed9cfa, 0xa3ae6b1c, 0xa87611cd}},  // v_cndmask_b32_dpp with abs
       {kGfx1200Halves, {0xd7105848, 0x02eb45e9}},              // v_permlanex16_var_b32 op_sel:[1,1]
       {kGfx1200Halves, {0xd5ee0077, 0x00032eff, 0x75e80018}},  // v_cvt_pk_f32_fp8_e64 lit(0x75e80018)
+      {kGfx1200Halves, {0xd5ec2008, 0x046220fa, 0xff02e420}},  // v_cvt_f32_fp8_e64_dpp with op_sel bit 2
+      {kGfx1100, {0x581020ff, 0x00000080}},                    // v_fmamk_f32 v8, 0x80, 0x80, v16
+      {kGfx1100, {0x7e100ee9, 0x00008010}},                    // v_cvt_u32_f32_dpp dpp8:[0,0,2,0,0,0,0,0]
+      {kGfx1100, {0xd52b0008, 0x046100fa, 0xff02e420}},        // v_fmac_f32_e64_dpp v8, v32, 0
   };
   for (const Rare& rare : kRare) {
     Comparison compare(rare.reference);
     Inst inst;
-    EXPECT_NE(compare.Run(rare.words, &inst), Outcome::kBothRefuse) << Words(rare.words);
+    EXPECT_NE(compare.Run(rare.words, &inst), McOutcome::kBothRefuse) << Words(rare.words);
   }
 }
 
@@ -242,7 +172,7 @@ TEST(DecodeMc, ScalarFloatsAreRefusedBeforeGfx1150) {
     uint32_t words[4] = {0, 0x3f9d70a4, 0, 0};
     PlaceOpcode(Isa::kRdna3, row, words);
     Inst inst;
-    EXPECT_EQ(compare.Run(words, &inst), Outcome::kBothRefuse) << OpcodeName(row.op);
+    EXPECT_EQ(compare.Run(words, &inst), McOutcome::kBothRefuse) << OpcodeName(row.op);
   }
 }
 
@@ -287,8 +217,8 @@ TEST(DecodeMc, RecordedProgramsReadAlikeToTheLetter) {
 }
 
 TEST(DecodeMc, CompiledCodeReadsAlikeToTheLetter) {
-  for (const Reference& r :
-       {kGfx1100, Reference{Isa::kRdna3, "gfx1100", 64}, kGfx1201, Reference{Isa::kRdna4, "gfx1201", 64}}) {
+  for (const McReference& r : {kGfx1100, McReference{Isa::kRdna3, "gfx1100", 64}, kGfx1201,
+                               McReference{Isa::kRdna4, "gfx1201", 64}}) {
     for (const char* level : {"O0", "O1", "O3"}) {
       auto code = ReadFile(
           absl::StrFormat("tests/emu/amd/decode/compiled_%s_%s_w%d.text", r.cpu, level, r.wave_size));
@@ -311,15 +241,7 @@ TEST(DecodeMc, CompiledCodeReadsAlikeToTheLetter) {
 
 // Runs last: a row of the exception list that nothing meets is stale.
 TEST(DecodeMc, ZEveryExceptionIsStillNeeded) {
-  const auto& rows = McExceptions();
-  for (size_t i = 0; i < rows.size(); ++i) {
-    EXPECT_TRUE(ExceptionsMet().count(static_cast<int>(i))) << "stale exception: " << rows[i].name;
-  }
-  const auto& text_rows = McTextExceptions();
-  for (size_t i = 0; i < text_rows.size(); ++i) {
-    EXPECT_TRUE(TextExceptionsMet().count(static_cast<int>(i)))
-        << "stale text exception: " << text_rows[i].name;
-  }
+  EXPECT_THAT(UnmetExceptions(/*cdna=*/false), ::testing::IsEmpty());
 }
 
 }  // namespace

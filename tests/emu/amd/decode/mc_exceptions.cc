@@ -85,6 +85,11 @@ const McException kExceptions[] = {
      "scale_offset is a bit of gfx1250; MC reads it for gfx1200, whose manual has no such bit.",
      [](const Disagreement& d) { return Refused(d, "scale_offset"); }},
 
+    {"number of a byte in DPP forms",
+     "V_CVT_F32_FP8 and kin take the byte's number from two bits of op_sel; in the DPP forms MC ignores the "
+     "others.",
+     [](const Disagreement& d) { return Refused(d, "is more than the number of"); }},
+
     // We take what MC refuses.
     {"V_CMPX e64 with vdst 0",
      "vdst has no meaning, EXEC is written; assemblers have left it zero. MC wants 126.",
@@ -205,6 +210,26 @@ const McException kTextExceptions[] = {
      [](const Disagreement& d) {
        return (d.ours->enc == Encoding::SOP1 || d.ours->enc == Encoding::SOPC) &&
               d.ours->src[0].type == DataType::F16;
+     }},
+    {"K below 256", "MC takes the K of FMAMK and FMAAK for an operand code where it could be one.",
+     [](const Disagreement& d) {
+       if (d.ours->lit32 > 255) return false;
+       const char* y = d.ours->enc == Encoding::VOPD ? OpcodeName(d.ours->op_y) : "";
+       return NameHas(d, "FMAMK_") || NameHas(d, "FMAAK_") || std::strstr(y, "FMAMK_") != nullptr ||
+              std::strstr(y, "FMAAK_") != nullptr;
+     }},
+    {"DPP8 selection below 256",
+     "MC takes the 24 bits of eight lanes for an operand code where they could be one.",
+     [](const Disagreement& d) {
+       const DppInfo& dpp = d.ours->dpp;
+       uint32_t selection = 0;
+       for (int i = 7; i >= 0; --i) selection = selection << 3 | dpp.lane_sel[i];
+       return dpp.kind == DppInfo::Kind::kDpp8 && selection < 256;
+     }},
+    {"V_FMAC_F32 with DPP and a constant", "MC prints the code of the constant (0x80 for 0).",
+     [](const Disagreement& d) {
+       return Vop3Op(d, Opcode::V_FMAC_F32) && d.ours->dpp.kind != DppInfo::Kind::kNone &&
+              d.ours->src[1].is_const();
      }},
     {"1/(2*pi) as a matrix",
      "MC prints the inline constant of a WMMA accumulator with the digits of a double.",
