@@ -58,7 +58,7 @@ class Generator : private Expressions {
   std::string Assignment() {
     const Type t = AnyType();
     const int choice = random_.Below(12);
-    if (choice == 0 && !arrays_.empty()) {
+    if (choice == 0 && writes_arrays_ && !arrays_.empty()) {
       const Array& a = arrays_[static_cast<size_t>(random_.Below(static_cast<int>(arrays_.size())))];
       return Format{"%s[%s & %du] = %s;", a.name, Leaf(kU32), a.size - 1, Expression(a.type, 2)};
     }
@@ -159,6 +159,8 @@ class Generator : private Expressions {
         const int cases = 2 + random_.Below(6);
         const Type t = AnyInt();
         inner.may_break = false;
+        // Ways that meet lose an array that one of them wrote (docs/limits.md).
+        const bool wrote_arrays = std::exchange(writes_arrays_, false);
         std::vector<Node> arms;
         for (int k = 0; k < cases; ++k) {
           const bool falls = random_.Chance(25);
@@ -166,18 +168,21 @@ class Generator : private Expressions {
                           falls ? "}  // falls through" : "break; }", Statements(inner, 2), true});
         }
         if (random_.Chance(60)) arms.push_back({"default: {", "}", Statements(inner, 2), true});
+        writes_arrays_ = wrote_arrays;
         return Block{Cat{"switch ((uint32_t)", Expression(t, 1), " & ", cases < 4 ? 3 : 7, "u) {"},
                      std::move(arms)};
       }
       case 22: {  // a way out of the middle of a block
         const std::string label = Fresh("out");
         inner.may_break = false;
+        const bool wrote_arrays = std::exchange(writes_arrays_, false);
         Node node = Block{"{", Statements(inner, 2), Cat{"} ", label, ":;"}};
         node.children.insert(node.children.begin(),
                              Statement(Cat{"if ", Condition(2), " goto ", label, ";"}));
         if (random_.Chance(50))
           node.children.push_back(Statement(Cat{"if ", Condition(1), " goto ", label, ";"}));
         for (Node& s : Statements(inner, 2)) node.children.push_back(std::move(s));
+        writes_arrays_ = wrote_arrays;
         return node;
       }
       default:
@@ -191,7 +196,7 @@ class Generator : private Expressions {
     if (random_.Chance(60)) {
       body.push_back(Statement(Cat{Variable(t), " ^= (", kInfo[t].c, ")(", k, " * 3u);"}));
     }
-    if (!arrays_.empty() && random_.Chance(60)) {
+    if (writes_arrays_ && !arrays_.empty() && random_.Chance(60)) {
       const Array& a = arrays_[static_cast<size_t>(random_.Below(static_cast<int>(arrays_.size())))];
       body.push_back(Statement(Format{"%s[%s & %du] = %s;", a.name, k, a.size - 1, Expression(a.type, 2)}));
     }
@@ -211,7 +216,7 @@ class Generator : private Expressions {
     for (const Array& a : arrays_) {
       if (IsInt(a.type)) ints.push_back(&a);
     }
-    if (ints.size() < 2) return false;
+    if (ints.size() < 2 || !writes_arrays_) return false;
     const Array &to = *ints[0], &from = *ints[1];
     const int to_bytes = to.size * kInfo[to.type].bits / 8,
               from_bytes = from.size * kInfo[from.type].bits / 8;
@@ -389,8 +394,8 @@ class Generator : private Expressions {
     const int count = random_.Below(4);
     std::vector<Array> arrays;
     for (int k = 0; k < count; ++k) {
-      // None of 128 bits: as vectors in registers they often lose what one way through a switch assigned
-      // (docs/limits.md; narrower ones do it in one kernel of a thousand).
+      // None of 128 bits: as vectors in registers they lose what one way through a switch assigned
+      // (docs/limits.md).
       const Type drawn = AnyType();
       const bool wide = drawn == kU128 || drawn == kS128;
       const Array a{Cat{"t", k}, wide ? kU32 : drawn, 4 << random_.Below(3)};

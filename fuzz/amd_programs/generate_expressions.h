@@ -369,6 +369,7 @@ class Expressions {
   std::string struct_name_;
   std::vector<Field> fields_;
   std::vector<Array> arrays_;
+  bool writes_arrays_ = true;  // assignments to elements may stand here
   std::vector<Helper> helpers_;
 };
 

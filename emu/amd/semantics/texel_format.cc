@@ -54,24 +54,29 @@ constexpr const char* kGfx9Data[16] = {nullptr,        "8_",          "16_",    
 constexpr const char* kGfx9Number[8] = {"UNORM", "SNORM", "USCALED", "SSCALED",
                                         "UINT",  "SINT",  nullptr,   "FLOAT"};
 
+struct Gfx9Table {
+  std::array<TexelFormat, 128> formats;
+  std::array<std::string, 128> names;  // the formats point into them
+};
+
 const std::array<TexelFormat, 128>& Gfx9Formats() {
-  static const std::array<TexelFormat, 128>* const formats = [] {
-    auto* table = new std::array<TexelFormat, 128>;
-    for (int data = 0; data < 16; ++data) {
-      for (int number = 0; number < 8; ++number) {
+  static const Gfx9Table* const all = [] {
+    auto* table = new Gfx9Table;
+    for (size_t data = 0; data < 16; ++data) {
+      for (size_t number = 0; number < 8; ++number) {
         if (kGfx9Data[data] == nullptr || kGfx9Number[number] == nullptr) continue;
-        // The name lives as long as the table.
-        const auto* name = new std::string(std::string(kGfx9Data[data]) + kGfx9Number[number]);
-        const TexelFormat format = Parse(name->c_str());
+        std::string& name = table->names[data * 8 + number];
+        name = std::string(kGfx9Data[data]) + kGfx9Number[number];
+        const TexelFormat format = Parse(name.c_str());
         // There are no floats of 8 bits, nor of 10 and 2.
         const bool is_float = format.number == NumberFormat::kFloat;
         if (is_float && (format.bits[0] == 8 || data == 8 || data == 9)) continue;
-        (*table)[data * 8 + number] = format;
+        table->formats[data * 8 + number] = format;
       }
     }
     return table;
   }();
-  return *formats;
+  return all->formats;
 }
 
 // The unsigned floats of 11 and 10 bits: five bits of exponent, no sign.
