@@ -10,6 +10,7 @@
 #include "tests/emu/amd/asm/assembler.h"
 #include "tests/emu/amd/core/dialect.h"
 #include "tests/emu/amd/core/kernel_runner.h"
+#include "tests/emu/amd/evidence/evidence.h"
 
 namespace understudy::emu::amd::exact {
 namespace {
@@ -67,6 +68,16 @@ TEST_P(Control, MessagesThatAnswer) {
   EXPECT_EQ(answer("MSG_RTN_GET_TMA", "s8", "b32")[0], static_cast<uint32_t>(kTmaVa >> 8));
   EXPECT_EQ(answer("MSG_RTN_GET_TBA", "s8", "b32")[0], static_cast<uint32_t>(kHandlerVa >> 8));
   EXPECT_EQ(answer("MSG_RTN_GET_TBA", "s[8:9]", "b64")[1], static_cast<uint32_t>(kHandlerVa >> 40));
+}
+
+// The instruction drops decoded code, its own record too: it is noted here.
+TEST_P(Control, DroppingDecodedCodeChangesNoState) {
+  const auto got =
+      Run(std::string("s_mov_b32 s8, 3\ns_cmp_eq_u32 s8, 3\ns_icache_inv\ns_cselect_b32 s9, 1, 0\n") +
+          kStore + "s_endpgm");
+  EXPECT_EQ(got[0], 3u);
+  EXPECT_EQ(got[1], 1u) << "SCC";
+  RecordExecuted(isa(), Opcode::S_ICACHE_INV);
 }
 
 // A message and a halt: outside of the trap handler nobody could resume the wave.

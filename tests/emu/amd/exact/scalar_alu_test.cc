@@ -119,7 +119,6 @@ const Quiet kQuiet[] = {
     {Encoding::SOP1, "S_SLEEP_VAR", "s16"},
     {Encoding::SOPP, "S_SETPRIO", "3"},
     {Encoding::SOPP, "S_WAKEUP", ""},
-    {Encoding::SOPP, "S_ICACHE_INV", ""},
     {Encoding::SOPP, "S_INCPERFLEVEL", "3"},
     {Encoding::SOPP, "S_DECPERFLEVEL", "3"},
     {Encoding::SOPP, "S_TTRACEDATA", ""},

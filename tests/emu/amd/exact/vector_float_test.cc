@@ -107,6 +107,48 @@ int CubeFace(float x, float y, float z) {
   return x < 0 ? 1 : 0;
 }
 
+struct Cube {
+  float sc, tc, ma;
+};
+Cube CubeOf(float x, float y, float z) {
+  switch (CubeFace(x, y, z)) {
+    case 0:
+      return {-z, -y, 2 * x};
+    case 1:
+      return {z, -y, 2 * x};
+    case 2:
+      return {x, z, 2 * y};
+    case 3:
+      return {x, -z, 2 * y};
+    case 4:
+      return {x, -y, 2 * z};
+    default:
+      return {-x, -y, 2 * z};
+  }
+}
+
+// Of turns: the angle is 2 pi x. Whole and half turns are taken off exactly, so that the zeros are zeros.
+double SinTurns(double x) {
+  long double r = static_cast<long double>(x) - std::rint(x);
+  if (std::fabs(r) > 0.25L) r = std::copysign(0.5L, r) - r;
+  return static_cast<double>(std::sin(2 * M_PIl * r));
+}
+double CosTurns(double x) {
+  const long double r = std::fabs(static_cast<long double>(x) - std::rint(x));
+  return static_cast<double>(std::sin(2 * M_PIl * (0.25L - r)));
+}
+// Below 1, also where the difference rounds to it (LLVM makes V_FRACT of that minimum).
+template <class T>
+T Fract(T x, T below_one) {
+  const T difference = x - std::floor(x);
+  return difference > below_one ? below_one : difference;
+}
+
+uint32_t ToBf16(float f) {
+  const uint32_t bits = Bits(f);
+  return IsNan32(bits) ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
 // clang-format off: a row an instruction.
 const Op kOps[] = {
     {"V_ADD_F32", [](Lane& l) { Put(l, A(l) + B(l)); }, Same::kF32},
@@ -144,6 +186,13 @@ const Op kOps[] = {
     {"V_MINMAX_NUM_F32", [](Lane& l) { Put(l, Max(Min(A(l), B(l)), C(l))); }, Same::kF32},
     {"V_MAXMIN_NUM_F32", [](Lane& l) { Put(l, Min(Max(A(l), B(l)), C(l))); }, Same::kF32},
     {"V_CUBEID_F32", [](Lane& l) { Put(l, static_cast<float>(CubeFace(A(l), B(l), C(l)))); }, Same::kF32},
+    {"V_CUBESC_F32", [](Lane& l) { Put(l, CubeOf(A(l), B(l), C(l)).sc); }, Same::kF32},
+    {"V_CUBETC_F32", [](Lane& l) { Put(l, CubeOf(A(l), B(l), C(l)).tc); }, Same::kF32},
+    {"V_CUBEMA_F32", [](Lane& l) { Put(l, CubeOf(A(l), B(l), C(l)).ma); }, Same::kF32},
+    {"V_MULLIT_F32", [](Lane& l) { Put(l, B(l) > -__FLT_MAX__ && C(l) > 0 ? MulZero(A(l), B(l)) : -__FLT_MAX__); }, Same::kF32},
+    {"V_FRACT_F32", [](Lane& l) { Put(l, Fract(A(l), 0x1.fffffep-1f)); }, Same::kF32},
+    {"V_SIN_F32", [](Lane& l) { Put(l, static_cast<float>(SinTurns(A(l)))); }, Same::kF32, nullptr, 1},
+    {"V_COS_F32", [](Lane& l) { Put(l, static_cast<float>(CosTurns(A(l)))); }, Same::kF32, nullptr, 1},
     {"V_FLOOR_F32", [](Lane& l) { Put(l, std::floor(A(l))); }, Same::kF32},
     {"V_CEIL_F32", [](Lane& l) { Put(l, std::ceil(A(l))); }, Same::kF32},
     {"V_TRUNC_F32", [](Lane& l) { Put(l, std::trunc(A(l))); }, Same::kF32},
@@ -157,6 +206,8 @@ const Op kOps[] = {
     {"V_CVT_F32_UBYTE2", [](Lane& l) { Put(l, static_cast<float>(l.v[0] >> 16 & 0xff)); }},
     {"V_CVT_F32_UBYTE3", [](Lane& l) { Put(l, static_cast<float>(l.v[0] >> 24)); }},
     {"V_CVT_OFF_F32_I4", [](Lane& l) { Put(l, static_cast<float>(static_cast<int>((l.v[0] & 15) ^ 8) - 8) / 16); }},
+    {"V_CVT_PK_U8_F32", [](Lane& l) { const int at = 8 * (l.v[2] & 3); l.d[0] = (l.v[4] & ~(0xffu << at)) | static_cast<uint32_t>(ToInt(A(l), 0, 255)) << at; }},
+    {"V_CVT_PKACCUM_U8_F32", [](Lane& l) { const int at = 8 * (l.v[2] & 3); l.d[0] = (l.d[0] & ~(0xffu << at)) | static_cast<uint32_t>(ToInt(A(l), 0, 255)) << at; }},
     {"V_CVT_PK_I16_F32", [](Lane& l) { l.d[0] = Pair(ToInt(A(l), INT16_MIN, INT16_MAX), ToInt(B(l), INT16_MIN, INT16_MAX)); }},
     {"V_CVT_PK_U16_F32", [](Lane& l) { l.d[0] = Pair(ToInt(A(l), 0, UINT16_MAX), ToInt(B(l), 0, UINT16_MAX)); }},
     {"V_CVT_PKNORM_I16_F32", [](Lane& l) { l.d[0] = Pair(Snorm(A(l)), Snorm(B(l))); }},
@@ -182,6 +233,7 @@ const Op kOps[] = {
     {"V_MAXIMUM_F64", [](Lane& l) { Put(l, Maximum(Da(l), Db(l))); }, Same::kF64},
     {"V_FMA_F64", [](Lane& l) { Put(l, std::fma(Da(l), Db(l), F64(l.Wide(4)))); }, Same::kF64},
     {"V_FMAC_F64", [](Lane& l) { Put(l, std::fma(Da(l), Db(l), F64(l.WideD()))); }, Same::kF64},
+    {"V_FRACT_F64", [](Lane& l) { Put(l, Fract(Da(l), 0x1.fffffffffffffp-1)); }, Same::kF64},
     {"V_FLOOR_F64", [](Lane& l) { Put(l, std::floor(Da(l))); }, Same::kF64},
     {"V_CEIL_F64", [](Lane& l) { Put(l, std::ceil(Da(l))); }, Same::kF64},
     {"V_TRUNC_F64", [](Lane& l) { Put(l, std::trunc(Da(l))); }, Same::kF64},
@@ -212,6 +264,14 @@ const Op kOps[] = {
     {"V_MED3_F16", [](Lane& l) { PutNewHalf(l, Median(Ha(l), Hb(l), Hc(l))); }, Same::kF16},
     {"V_MINMAX_F16", [](Lane& l) { PutNewHalf(l, Max(Min(Ha(l), Hb(l)), Hc(l))); }, Same::kF16},
     {"V_MAXMIN_F16", [](Lane& l) { PutNewHalf(l, Min(Max(Ha(l), Hb(l)), Hc(l))); }, Same::kF16},
+    {"V_FRACT_F16", [](Lane& l) { PutOldHalf(l, Fract(Ha(l), 0x1.ffcp-1)); }, Same::kF16},
+    {"V_SIN_F16", [](Lane& l) { PutOldHalf(l, SinTurns(Ha(l))); }, Same::kF16, nullptr, 1},
+    {"V_COS_F16", [](Lane& l) { PutOldHalf(l, CosTurns(Ha(l))); }, Same::kF16, nullptr, 1},
+    {"V_LDEXP_F16", [](Lane& l) { PutOldHalf(l, std::ldexp(Ha(l), std::clamp<int>(static_cast<int16_t>(l.v[2]), -100, 100))); }, Same::kF16},
+    {"V_FREXP_MANT_F16", [](Lane& l) { int e; PutOldHalf(l, std::isfinite(Ha(l)) ? std::frexp(Ha(l), &e) : Ha(l)); }, Same::kF16},
+    {"V_FREXP_EXP_I16_F16", [](Lane& l) { int e = 0; if (std::isfinite(Ha(l))) std::frexp(Ha(l), &e); l.PutHalf(static_cast<uint32_t>(e), IsCdna(l.isa)); }},
+    {"V_DOT2_F16_F16", [](Lane& l) { PutNewHalf(l, Quad{Half(l.v[0], 1)} * Half(l.v[2], 1) + F16(ToF16(Quad{Half(l.v[0], 0)} * Half(l.v[2], 0) + Hc(l)))); }, Same::kF16},
+    {"V_DOT2_BF16_BF16", [](Lane& l) { const float low = Bf16(ToBf16(std::fma(Bf16(l.v[0] & 0xffff), Bf16(l.v[2] & 0xffff), Bf16(l.v[4] & 0xffff)))); l.PutHalf(ToBf16(std::fma(Bf16(l.v[0] >> 16), Bf16(l.v[2] >> 16), low)), false); }, Same::kBf16, "v12.l, v4, v6, v8.l"},
     {"V_FLOOR_F16", [](Lane& l) { PutOldHalf(l, std::floor(Ha(l))); }, Same::kF16},
     {"V_CEIL_F16", [](Lane& l) { PutOldHalf(l, std::ceil(Ha(l))); }, Same::kF16},
     {"V_TRUNC_F16", [](Lane& l) { PutOldHalf(l, std::trunc(Ha(l))); }, Same::kF16},

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cfenv>
 
 #include "tests/emu/amd/core/dialect.h"
@@ -79,6 +80,73 @@ TEST_P(VectorMoves, Exchanges) {
       l.d[2] = (l.d[2] & 0xffff) | low << 16;
     });
     bench.Run(16);
+  }
+}
+
+TEST_P(VectorMoves, MovesOfHalvesAndAccumulators) {
+  for (const int wave_size : WaveSizes(isa())) {
+    Bench bench(isa(), wave_size);
+    const auto add = [&](const char* name, Encoding enc, const std::string& text, void (*lane)(Lane&)) {
+      if (bench.Find(enc, name) == nullptr) return;
+      Case c;
+      c.text = text;
+      c.lane = lane;
+      bench.Add(std::move(c));
+    };
+    add("V_MOV_B16", Encoding::VOP1, "v_mov_b16_e32 v12.l, v4.h",
+        [](Lane& l) { l.PutHalf(l.v[0] >> 16, false); });
+    add("V_CNDMASK_B16", Encoding::VOP3, "v_cndmask_b16 v12.l, v4.l, v6.h, " + bench.Vcc(),
+        [](Lane& l) { l.PutHalf(l.vcc ? l.v[2] >> 16 : l.v[0], false); });
+    add("V_ACCVGPR_MOV_B32", Encoding::VOP1,
+        "v_accvgpr_write_b32 a3, v4\nv_accvgpr_mov_b32 a2, a3\nv_accvgpr_read_b32 v12, a2",
+        [](Lane& l) { l.d[0] = l.v[0]; });
+    // Bits of a mask below the lane, of lanes 32 and on.
+    add("V_MBCNT_HI_U32_B32", Encoding::VOP3, "v_mbcnt_hi_u32_b32 v12, v4, v6", [](Lane& l) {
+      const int below = std::clamp(l.number - 32, 0, 31);
+      l.d[0] = static_cast<uint32_t>(std::popcount(l.v[0] & ((1u << below) - 1))) + l.v[2];
+    });
+    bench.Run(16);
+  }
+}
+
+// Each lane reads a lane of its row of 16 (PERMLANE16) or of the row beside it (PERMLANEX16) by a table of
+// nibbles; an inactive source leaves the destination as it was. PERMLANE64 exchanges the halves of a wave64
+// and reads inactive lanes.
+TEST_P(VectorMoves, Permutations) {
+  for (const int wave_size : WaveSizes(isa())) {
+    Bench bench(isa(), wave_size);
+    for (const uint64_t table : {uint64_t{0x0123456789abcdef}, uint64_t{0xf7f70480c3a10596}}) {
+      for (const bool across : {false, true}) {
+        const char* name = across ? "V_PERMLANEX16_B32" : "V_PERMLANE16_B32";
+        if (bench.Find(Encoding::VOP3, name) == nullptr) continue;
+        for (const bool inactive : {false, true}) {
+          Case c;
+          c.text = "s_mov_b32 s48, " + std::to_string(static_cast<uint32_t>(table)) + "\ns_mov_b32 s49, " +
+                   std::to_string(table >> 32) + "\n" + LowerCase(name) + " v12, v4, s48, s49" +
+                   (inactive ? " op_sel:[1,0]" : "");
+          c.wave = [=](std::vector<Lane>& lanes, uint64_t exec) {
+            for (size_t n = 0; n < lanes.size(); ++n) {
+              const size_t from = ((n & ~size_t{15}) ^ (across ? 16 : 0)) + (table >> (4 * (n & 15)) & 15);
+              if ((exec >> n & 1) == 0 || (!inactive && (exec >> from & 1) == 0)) continue;
+              lanes[n].d[0] = lanes[from].v[0];
+            }
+          };
+          bench.Add(std::move(c));
+        }
+      }
+    }
+    if (bench.Find(Encoding::VOP1, "V_PERMLANE64_B32") != nullptr) {
+      Case c;
+      c.text = "v_permlane64_b32 v12, v4";
+      c.wave = [](std::vector<Lane>& lanes, uint64_t exec) {
+        if (lanes.size() == 32) return;
+        for (size_t n = 0; n < 64; ++n) {
+          if ((exec >> n & 1) != 0) lanes[n].d[0] = lanes[n ^ 32].v[0];
+        }
+      };
+      bench.Add(std::move(c));
+    }
+    bench.Run(24);
   }
 }
 
