@@ -3,9 +3,6 @@
 
 #include <map>
 
-#include "absl/status/status.h"
-#include "emu/amd/decode/inst.h"
-
 namespace understudy::emu::amd {
 namespace {
 
@@ -95,12 +92,6 @@ std::string Respell(Isa isa, int wave_size, int user_sgprs, const std::string& t
     ReplaceAll(&out, "s_waitcnt_vscnt null, 0", "s_waitcnt vmcnt(0)");
   }
   return prologue + out;
-}
-
-bool Decodes(Isa isa) {
-  // s_endpgm of each generation.
-  const uint8_t bytes[4] = {0, 0, static_cast<uint8_t>(IsCdna(isa) ? 0x81 : 0xb0), 0xbf};
-  return !absl::IsUnimplemented(Decode(isa, bytes, 4).status());
 }
 
 }  // namespace understudy::emu::amd

@@ -16,7 +16,4 @@ namespace understudy::emu::amd {
 // "$exec", "$vcc": the mask register of a wave of `wave_size` lanes.
 std::string Respell(Isa isa, int wave_size, int user_sgprs, const std::string& text);
 
-// False while the generation has no decoder.
-bool Decodes(Isa isa);
-
 }  // namespace understudy::emu::amd

@@ -18,9 +18,6 @@ constexpr uint32_t kTgidXyz = 7u << 7, kTidXyz = 2u << 11;
 
 class Generation : public testing::TestWithParam<Isa> {
  protected:
-  void SetUp() override {
-    if (!Decodes(isa())) GTEST_SKIP() << "no decoder for " << IsaTarget(isa());
-  }
   Isa isa() const { return GetParam(); }
   int wave_size() const { return IsCdna(isa()) ? 64 : 32; }
   // Runs scalar code that leaves its results in s[16:19] in one wave, and gives them back.
@@ -233,14 +230,16 @@ TEST_P(Generation, EmptyMasksShow) {
 INSTANTIATE_TEST_SUITE_P(All, Generation, testing::ValuesIn(kAllIsas),
                          [](const auto& info) { return std::string(IsaTarget(info.param)); });
 
+class SubvectorLoop : public testing::TestWithParam<Isa> {};
+
 // The halves of a wave64, one after the other: each lane adds in its own pass, the passes are counted.
-TEST(SubvectorLoop, RunsTheHalvesThatHaveLanes) {
+TEST_P(SubvectorLoop, RunsTheHalvesThatHaveLanes) {
   struct Run {
     uint64_t exec;
     uint32_t passes;
   };
   for (const Run& run : {Run{~uint64_t{0}, 2}, Run{0xf0, 1}, Run{0xf000000000, 1}, Run{0, 0}}) {
-    KernelRunner runner(64);
+    KernelRunner runner(64, GetParam());
     const int out = runner.AddBuffer(65);
     runner.Program("s_mov_b32 s8, 0x" + absl::StrFormat("%x", static_cast<uint32_t>(run.exec)) +
                    "\ns_mov_b32 s9, 0x" + absl::StrFormat("%x", static_cast<uint32_t>(run.exec >> 32)) + R"(
@@ -274,11 +273,15 @@ TEST(SubvectorLoop, RunsTheHalvesThatHaveLanes) {
   }
 }
 
+INSTANTIATE_TEST_SUITE_P(All, SubvectorLoop, testing::Values(Isa::kRdna3, Isa::kRdna35),
+                         [](const auto& info) { return std::string(IsaTarget(info.param)); });
+
+class OnCdna : public testing::TestWithParam<Isa> {};
+
 // CDNA's branch stack: both sides of a fork run, each with its lanes, and meet at the join.
-TEST(BranchStack, BothSidesRunWithTheirLanes) {
-  if (!Decodes(Isa::kCdna3)) GTEST_SKIP() << "no decoder for gfx942";
+TEST_P(OnCdna, BothSidesOfAForkRunWithTheirLanes) {
   for (const char* fork : {"s_cbranch_g_fork s[8:9], s[10:11]", "s_cbranch_i_fork s[8:9], right"}) {
-    KernelRunner runner(64, Isa::kCdna3);
+    KernelRunner runner(64, GetParam());
     const int out = runner.AddBuffer(65);
     // s[0:3] are the stack's: the buffer's address moves out of the way.
     runner.Program(std::string(R"(
@@ -316,9 +319,8 @@ TEST(BranchStack, BothSidesRunWithTheirLanes) {
 }
 
 // While VSKIP is set only scalar instructions execute.
-TEST(Vskip, VectorInstructionsAreSkipped) {
-  if (!Decodes(Isa::kCdna3)) GTEST_SKIP() << "no decoder for gfx942";
-  KernelRunner runner(64, Isa::kCdna3);
+TEST_P(OnCdna, VectorInstructionsAreSkipped) {
+  KernelRunner runner(64, GetParam());
   const int out = runner.AddBuffer(1);
   runner.Program(R"(
     v_mov_b32 v1, 1
@@ -335,6 +337,9 @@ TEST(Vskip, VectorInstructionsAreSkipped) {
   runner.Run();
   EXPECT_EQ(runner.Buffer(out)[0], 5u);
 }
+
+INSTANTIATE_TEST_SUITE_P(All, OnCdna, testing::Values(Isa::kCdna2, Isa::kCdna3, Isa::kCdna4),
+                         [](const auto& info) { return std::string(IsaTarget(info.param)); });
 
 TEST(Kill, AKilledWaveEnds) {
   KernelRunner runner;

@@ -17,9 +17,6 @@ constexpr uint64_t kHandlerVa = 0x200000, kTmaVa = 0x123456700;
 
 class Traps : public testing::TestWithParam<Isa> {
  protected:
-  void SetUp() override {
-    if (!Decodes(GetParam())) GTEST_SKIP() << "no decoder for " << IsaTarget(GetParam());
-  }
   void Handler(KernelRunner& runner, const std::string& text) {
     auto code = Assemble(IsaTarget(GetParam()), Respell(GetParam(), 64, 0, text), Features());
     ASSERT_TRUE(code.ok()) << code.status().ToString();
