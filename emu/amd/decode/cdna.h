@@ -34,7 +34,4 @@ absl::Status DecodeCdnaFlat(Cursor* c, Inst* inst);
 absl::Status DecodeCdnaBuffer(Cursor* c, Inst* inst);
 absl::Status DecodeCdnaImage(Cursor* c, Inst* inst);
 
-// Operands without a field of their own; src[0], src[1] and dst[0] are in place.
-void AddCdnaImplicit(const Row& row, Inst* inst);
-
 }  // namespace understudy::emu::amd::decode

@@ -322,8 +322,7 @@ class Encoder {
   }
 
   absl::Status Packed() {
-    bool mix = inst_.op == Opcode::V_FMA_MIX_F32 || inst_.op == Opcode::V_FMA_MIXLO_F16 ||
-               inst_.op == Opcode::V_FMA_MIXHI_F16;
+    bool mix = IsFmaMix(inst_.op);
     Set(63, 61, inst_.neg), Set(10, 8, mix ? inst_.abs : inst_.neg_hi), Set(15, 15, inst_.clamp);
     Set(13, 11, inst_.op_sel), Set(60, 59, inst_.op_sel_hi), Set(14, 14, inst_.op_sel_hi >> 2);
     // op_sel_hi is all ones where it says nothing.

@@ -7,10 +7,6 @@
 namespace understudy::emu::amd::decode {
 namespace {
 
-bool IsFmaMix(Opcode op) {
-  return op == Opcode::V_FMA_MIX_F32 || op == Opcode::V_FMA_MIXLO_F16 || op == Opcode::V_FMA_MIXHI_F16;
-}
-
 // v_fma_mix*: op_sel_hi says source by source whether it is an f32 or one half of a register as f16.
 void ResolveMixSources(Inst* inst) {
   for (int i = 0; i < 3; ++i) {

@@ -53,59 +53,6 @@ absl::Status DecodeSopc(Cursor* c, Inst* inst) {
   return absl::OkStatus();
 }
 
-struct SdstUse {
-  bool reads, writes;
-};
-
-SdstUse SopkUse(Opcode op) {
-  switch (op) {
-    case Opcode::S_MOVK_I32:
-    case Opcode::S_GETREG_B32:
-    case Opcode::S_CALL_B64:
-      return {false, true};
-    case Opcode::S_ADDK_I32:
-    case Opcode::S_MULK_I32:
-    case Opcode::S_CMOVK_I32:
-      return {true, true};
-    case Opcode::S_SETREG_IMM32_B32:
-      return {false, false};
-    default:
-      return {true, false};  // s_cmpk_*, s_setreg_b32, s_cbranch_i_fork
-  }
-}
-
-absl::Status DecodeSopk(Cursor* c, Inst* inst) {
-  US_RETURN_IF_ERROR(FindRow(c, Encoding::SOPK, Field(c->w, 27, 23)));
-  inst->simm = static_cast<int16_t>(Field(c->w, 15, 0));
-  SdstUse use = SopkUse(c->row->op);
-  Slot slot = c->row->dst[0];
-  if (use.writes) {
-    inst->n_dst = 1;
-    US_RETURN_IF_ERROR(ReadCdnaSgpr(c, Field(c->w, 22, 16), slot, &inst->dst[0]));
-  }
-  if (use.reads) {
-    inst->n_src = 1;
-    US_RETURN_IF_ERROR(ReadCdnaSgpr(c, Field(c->w, 22, 16), slot, &inst->src[0]));
-    inst->src[0].implicit = use.writes;
-  }
-  if (c->row->op == Opcode::S_SETREG_IMM32_B32) {
-    US_RETURN_IF_ERROR(TakeLiteral(c, inst));
-    inst->n_src = 1;
-    slot.type = DataType::B32;
-    slot.bits = 32;
-    slot.dwords = 1;
-    inst->src[0] = LiteralOperand(*inst, slot);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status DecodeSopp(Cursor* c, Inst* inst) {
-  US_RETURN_IF_ERROR(FindRow(c, Encoding::SOPP, Field(c->w, 22, 16)));
-  inst->simm = static_cast<int16_t>(Field(c->w, 15, 0));
-  if (!c->row->has_immediate && c->row->op != Opcode::S_ENDPGM) return c->Zero(15, 0);
-  return absl::OkStatus();
-}
-
 bool HasPrefix(const char* name, const char* prefix) {
   return std::strncmp(name, prefix, std::strlen(prefix)) == 0;
 }

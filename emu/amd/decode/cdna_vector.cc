@@ -119,52 +119,6 @@ absl::Status TakeSdwa(Cursor* c, uint64_t bits, Inst* inst) {
 
 }  // namespace
 
-void AddCdnaImplicit(const Row& row, Inst* inst) {
-  switch (row.implicit) {
-    case Implicit::kNone:
-    case Implicit::kTiedSrc3:  // RDNA4 alone
-      return;
-    case Implicit::kTiedSrc2:
-      inst->src[2] = inst->dst[0];
-      inst->src[2].implicit = true;
-      inst->n_src = 3;
-      return;
-    case Implicit::kVccSrc2:
-      inst->src[2] = MaskRegister(kRegVccLo);
-      inst->n_src = 3;
-      return;
-    case Implicit::kVccOut:
-      inst->dst[1] = MaskRegister(kRegVccLo);
-      inst->n_dst = 2;
-      return;
-    case Implicit::kVccCarry:
-      inst->dst[1] = inst->src[2] = MaskRegister(kRegVccLo);
-      inst->n_dst = 2;
-      inst->n_src = 3;
-      return;
-    case Implicit::kVccSrc3:
-      inst->src[3] = MaskRegister(kRegVccLo);
-      inst->n_src = 4;
-      return;
-    case Implicit::kSwap:
-      inst->dst[1] = inst->src[0];
-      inst->src[1] = inst->dst[0];
-      inst->dst[1].implicit = inst->src[1].implicit = true;
-      inst->n_dst = 2;
-      inst->n_src = 2;
-      return;
-    case Implicit::kFmaLitMid:
-      inst->src[2] = inst->src[1];
-      inst->src[1] = LiteralOperand(*inst, row.src[1]);
-      inst->n_src = 3;
-      return;
-    case Implicit::kFmaLitLast:
-      inst->src[2] = LiteralOperand(*inst, row.src[1]);
-      inst->n_src = 3;
-      return;
-  }
-}
-
 absl::Status DecodeCdnaVop12c(Cursor* c, Inst* inst) {
   uint32_t top = Field(c->w, 31, 25);
   inst->enc = top == 0x3f ? Encoding::VOP1 : top == 0x3e ? Encoding::VOPC : Encoding::VOP2;
@@ -215,7 +169,7 @@ absl::Status DecodeCdnaVop12c(Cursor* c, Inst* inst) {
       US_RETURN_IF_ERROR(ReadCdnaVgpr(c, Field(bits, 16, 9), row.src[1], false, &inst->src[1]));
     }
   }
-  AddCdnaImplicit(row, inst);
+  AddImplicit(row, inst);
   // The comparison that also writes EXEC has it as its second destination: on CDNA the mask goes to both.
   if (row.cmpx) {
     inst->dst[1] = MaskRegister(kRegExecLo);
@@ -264,7 +218,7 @@ absl::Status DecodeCdnaVop3(Cursor* c, Inst* inst) {
     if (!row.src[i].present()) continue;
     US_RETURN_IF_ERROR(ReadCdnaSource(c, Field(bits, 40 + 9 * i, 32 + 9 * i), row.src[i], i, false, inst));
   }
-  AddCdnaImplicit(row, inst);
+  AddImplicit(row, inst);
   if (row.cmpx) {
     inst->dst[1] = MaskRegister(kRegExecLo);
     inst->n_dst = 2;

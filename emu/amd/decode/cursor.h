@@ -66,7 +66,13 @@ Operand LiteralOperand(const Inst& inst, const Slot& slot);
 
 absl::Status FindRow(Cursor* c, Encoding enc, uint32_t op);
 
+// Operands without a field of their own; src[0], src[1], dst[0] and op_sel are in place.
+void AddImplicit(const Row& row, Inst* inst);
+
 absl::Status DecodeScalar(Cursor* c, Inst* inst);  // SOP1 SOP2 SOPC SOPK SOPP
+// Alike on every generation.
+absl::Status DecodeSopk(Cursor* c, Inst* inst);
+absl::Status DecodeSopp(Cursor* c, Inst* inst);
 absl::Status DecodeSmem(Cursor* c, Inst* inst);
 absl::Status DecodeVop12c(Cursor* c, Inst* inst);  // VOP1 VOP2 VOPC
 absl::Status DecodeVop3(Cursor* c, Inst* inst);    // VOP3 VOP3SD

@@ -23,8 +23,8 @@ struct Operand {
     kNone,  // absent (e.g. FLAT without saddr, a store's destination)
     kSgpr,  // reg = 0..127: s0-s105, 106/107 VCC, 108-123 TTMP, 125 M0, 126/127 EXEC; 124 NULL reads 0 and
             // drops writes at any width (a 16-dword load may name it)
-    kVgpr,         // reg = 0..255
-    kAgpr,         // reg = 0..255 (CDNA): the accumulation half of the unified register file
+    kVgpr,  // reg = 0..255
+    kAgpr,  // reg = 0..255 (CDNA): the accumulation half of the unified register file
     kInlineInt,    // imm: the integer -16..64, sign-extended to 64 bits
     kInlineFloat,  // imm: 0.5 1 2 4, their negatives and 1/(2*pi) as a bit pattern that suits `type` (below)
     kLiteral,      // imm: the 32-bit literal, widened to `type`; lit32 in Inst has the raw word
@@ -41,7 +41,8 @@ struct Operand {
 
   Kind kind = Kind::kNone;
   DataType type = DataType::NONE;
-  // Consecutive 32-bit registers read or written, 1..16 (32: block loads of RDNA4). A lane mask (type M64) says 2 until ResolveWaveSize.
+  // Consecutive 32-bit registers read or written, 1..16 (32: block loads of RDNA4). A lane mask (type M64)
+  // says 2 until ResolveWaveSize.
   uint8_t dwords = 0;
   // True where the assembly text does not name it: tied accumulators (FMAC), VCC of e32 carries, EXEC of
   // v_cmpx.
@@ -86,48 +87,43 @@ struct SdwaInfo {
   uint8_t dst_unused = 0;  // the rest of the destination: 0 zero, 1 sign-extended, 2 kept
 };
 
+// clang-format off
 // Operand positions, fixed per encoding so that executors index them directly:
-//   SOP1/SOP2/SOPC  dst[0]=sdst, src[0..1]=ssrc0/1. SCC is never an operand. SOPK: see simm; dst[0]=sdst when
-//   written,
-//                   src[0]=sdst when read (s_cmpk_*, s_addk, s_mulk, s_cmovk, s_setreg, s_waitcnt_*cnt).
-//   SMEM            dst[0]=sdata, src[0]=sbase (2 or 4 dwords), src[1]=soffset or kNone; offset (signed 21
-//   bits; RDNA4 24). Prefetches: no dst, simm = the length code, src[0]=kNone where PC-relative. CDNA's stores and
-//   atomics: src[2]=sdata, dst[0]=sdata of atomics with glc; with a register, offen says that the offset is encoded too.
-//   VOP1/2/3/3P/C   dst[0]=vdst (VOPC: VCC, EXEC or the e64 SGPR mask), dst[1]=carry-out mask (VOP3SD,
-//   *_co_ci_u32 e32),
-//                   src[0..2]; implicit ones follow the named ones: FMAC/DOT2ACC/PK_FMAC e32+e64 src[2]=vdst;
+//   SOP1/SOP2/SOPC  dst[0]=sdst, src[0..1]=ssrc0/1. SCC is never an operand.
+//   SOPK            dst[0]=sdst when written, src[0]=sdst when read (s_cmpk_*, s_addk, s_mulk, s_cmovk, s_setreg,
+//                   s_waitcnt_*cnt); simm.
+//   SMEM            dst[0]=sdata, src[0]=sbase (2 or 4 dwords), src[1]=soffset or kNone; offset (signed 21 bits;
+//                   RDNA4 24). Prefetches: no dst, simm = the length code, src[0]=kNone where PC-relative. CDNA's
+//                   stores and atomics: src[2]=sdata, dst[0]=sdata of atomics with glc; with a register, offen says
+//                   that the offset is encoded too.
+//   VOP1/2/3/3P/C   dst[0]=vdst (VOPC: VCC, EXEC or the e64 SGPR mask), dst[1]=carry-out mask (VOP3SD, *_co_ci_u32
+//                   e32), src[0..2]; implicit ones follow the named ones: FMAC/DOT2ACC/PK_FMAC e32+e64 src[2]=vdst;
 //                   V_CNDMASK e32 and carry-in e32 src[2]=VCC; V_DIV_FMAS src[3]=VCC; V_SWAP dst[1]=src0,
-//                   src[1]=vdst. V_FMAMK: src = {src0, literal, vsrc1}; V_FMAAK: src = {src0, vsrc1,
-//                   literal}: both are fma(src0,src1,src2). CDNA: V_CMPX writes dst[0]=the mask (VCC, or the
-//                   SGPR pair of e64 and SDWA) and dst[1]=EXEC (implicit); V_ADD_CO e32 has dst[1]=VCC.
-//   VOPD            X half: dst[0], src[0..2]; Y half: op_y, dst[1], src[3..5]; both halves read all their
-//   sources
+//                   src[1]=vdst. V_FMAMK: src = {src0, literal, vsrc1}; V_FMAAK: src = {src0, vsrc1, literal}: both
+//                   are fma(src0,src1,src2). CDNA: V_CMPX writes dst[0]=the mask (VCC, or the SGPR pair of e64 and
+//                   SDWA) and dst[1]=EXEC (implicit); V_ADD_CO e32 has dst[1]=VCC.
+//   VOPD            X half: dst[0], src[0..2]; Y half: op_y, dst[1], src[3..5]; both halves read all their sources
 //                   before either writes. VopdHalf() gives a half as a VOP2-shaped Inst.
 //   VINTERP         dst[0], src[0..2]; wait_exp. LDSDIR: dst[0], attr, attr_chan, wait_vdst.
 //   DS              src[0]=addr, src[1]=data0, src[2]=data1 (kNone where unused), dst[0]=vdst (kNone without
-//   return);
-//                   offset0/offset1, offset = the 16-bit offset1:offset0.
-//   FLAT/GLOBAL/SCRATCH  src[0]=vaddr (64 bits; 32 with saddr; kNone: scratch without vaddr), src[1]=vdata or
-//   kNone,
-//                   src[2]=saddr or kNone; dst[0]=vdst: loads, and atomics with glc; else kNone. offset is
-//                   signed.
-//   MUBUF/MTBUF     src[0]=vaddr (kNone without offen/idxen; 2 dwords with both: index then offset),
-//   src[1]=srsrc,
-//                   src[2]=soffset, src[3]=vdata (stores, atomics); dst[0]=vdata (loads, atomics with glc);
-//                   offset.
-//   MIMG            src[0]=vaddr, src[1]=srsrc, src[2]=ssamp or kNone, src[3]=vdata (stores, atomics), dst[0]
-//   as above;
-//                   with nsa, src[0] is the first address register and nsa_vaddr[0..n_nsa) the others, each
-//                   nsa_dwords long. RDNA4's VFLAT, VGLOBAL, VSCRATCH, VBUFFER and VIMAGE fill the same
-//                   positions as FLAT, GLOBAL, SCRATCH, MUBUF/MTBUF and MIMG; its DS and LDSDIR keep their
-//                   names or are called VDSDIR.
-//   MFMA, SMFMAC (VOP3P)  dst[0] = D, src[0..2] = A, B, C. SMFMAC: src[2] = the index VGPR, src[3] = the
-//   accumulator
-//                   (= dst[0], implicit). Scaled forms (VOP3PX2, 16 bytes): src[3], src[4] = the scales of A
-//                   and B; op_sel/op_sel_hi bits 0 and 1 choose their byte. A, B, C, D are kVgpr or kAgpr
-//                   each.
-//   SWMMAC (VOP3P)  dst[0] = src[3] (implicit) = the accumulator, src[0..1] = A, B, src[2] = the index;
-//   index_key. EXP             src[0..3]=vsrc0..3 (kNone where `exp_en` is clear).
+//                   return); offset0/offset1, offset = the 16-bit offset1:offset0.
+//   FLAT/GLOBAL/SCRATCH
+//                   src[0]=vaddr (64 bits; 32 with saddr; kNone: scratch without vaddr), src[1]=vdata or kNone,
+//                   src[2]=saddr or kNone; dst[0]=vdst: loads, and atomics with glc; else kNone. offset is signed.
+//   MUBUF/MTBUF     src[0]=vaddr (kNone without offen/idxen; 2 dwords with both: index then offset), src[1]=srsrc,
+//                   src[2]=soffset, src[3]=vdata (stores, atomics); dst[0]=vdata (loads, atomics with glc); offset.
+//   MIMG            src[0]=vaddr, src[1]=srsrc, src[2]=ssamp or kNone, src[3]=vdata (stores, atomics), dst[0] as
+//                   above; with nsa, src[0] is the first address register and nsa_vaddr[0..n_nsa) the others, each
+//                   nsa_dwords long.
+//   RDNA4           VFLAT, VGLOBAL, VSCRATCH, VBUFFER and VIMAGE fill the same positions as FLAT, GLOBAL, SCRATCH,
+//                   MUBUF/MTBUF and MIMG; its DS and LDSDIR keep their names or are called VDSDIR.
+//   MFMA, SMFMAC    (VOP3P) dst[0] = D, src[0..2] = A, B, C, each kVgpr or kAgpr. SMFMAC: src[2] = the index VGPR,
+//                   src[3] = the accumulator (= dst[0], implicit). Scaled forms (VOP3PX2, 16 bytes): src[3], src[4]
+//                   = the scales of A and B; op_sel/op_sel_hi bits 0 and 1 choose their byte.
+//   SWMMAC          (VOP3P) dst[0] = src[3] (implicit) = the accumulator, src[0..1] = A, B, src[2] = the index;
+//                   index_key.
+//   EXP             src[0..3]=vsrc0..3 (kNone where `exp_en` is clear).
+// clang-format on
 struct Inst {
   Opcode op = Opcode::kCount;
   Opcode op_y = Opcode::kCount;  // VOPD only

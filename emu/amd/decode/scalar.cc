@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SOP1, SOP2, SOPC, SOPK, SOPP and SMEM.
 #include "absl/strings/str_cat.h"
+#include "emu/amd/decode/cdna.h"
 #include "emu/amd/decode/cursor.h"
 #include "src/base/bits.h"
 #include "src/base/status.h"
@@ -80,14 +81,17 @@ SdstUse SopkUse(Opcode op) {
     case Opcode::S_SUBVECTOR_LOOP_END:
       return {true, true};
     default:
-      return {true, false};  // s_cmpk_*, s_setreg_b32, s_waitcnt_*cnt
+      return {true, false};  // s_cmpk_*, s_setreg_b32, s_waitcnt_*cnt, s_cbranch_i_fork
   }
 }
+
+}  // namespace
 
 absl::Status DecodeSopk(Cursor* c, Inst* inst) {
   US_RETURN_IF_ERROR(FindRow(c, Encoding::SOPK, Field(c->w, 27, 23)));
   inst->simm = static_cast<int16_t>(Field(c->w, 15, 0));
-  SdstUse use = SopkUse(c->row->op);
+  const SdstUse use = SopkUse(c->row->op);
+  const auto read = IsCdna(c->isa) ? ReadCdnaSgpr : ReadSgpr;
   Slot slot = c->row->dst[0];
   if (!slot.present()) {
     slot.kind = OperandKind::SDST;
@@ -97,17 +101,19 @@ absl::Status DecodeSopk(Cursor* c, Inst* inst) {
   }
   if (use.writes) {
     inst->n_dst = 1;
-    US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 22, 16), slot, &inst->dst[0]));
+    US_RETURN_IF_ERROR(read(c, Field(c->w, 22, 16), slot, &inst->dst[0]));
   }
   if (use.reads) {
     inst->n_src = 1;
-    US_RETURN_IF_ERROR(ReadSgpr(c, Field(c->w, 22, 16), slot, &inst->src[0]));
+    US_RETURN_IF_ERROR(read(c, Field(c->w, 22, 16), slot, &inst->src[0]));
     inst->src[0].implicit = use.writes;
   }
   if (c->row->op == Opcode::S_SETREG_IMM32_B32) {
     US_RETURN_IF_ERROR(TakeLiteral(c, inst));
     inst->n_src = 1;
     slot.type = DataType::B32;
+    slot.bits = 32;
+    slot.dwords = 1;
     inst->src[0] = LiteralOperand(*inst, slot);
   }
   return absl::OkStatus();
@@ -119,8 +125,6 @@ absl::Status DecodeSopp(Cursor* c, Inst* inst) {
   if (!c->row->has_immediate && c->row->op != Opcode::S_ENDPGM) return c->Zero(15, 0);
   return absl::OkStatus();
 }
-
-}  // namespace
 
 absl::Status DecodeScalar(Cursor* c, Inst* inst) {
   // 10.......: SOP2 except where bits 29:23 are one of the three prefixes above its last opcode, or 1011:

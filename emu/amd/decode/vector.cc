@@ -62,60 +62,6 @@ absl::Status CheckModifiers(Cursor* c, const Inst& inst) {
   return absl::OkStatus();
 }
 
-// Operands without a field; src[0], src[1] and dst[0] are in place.
-void AddImplicit(const Row& row, Inst* inst) {
-  switch (row.implicit) {
-    case Implicit::kNone:
-      return;
-    case Implicit::kTiedSrc2:
-      inst->src[2] = inst->dst[0];
-      inst->src[2].implicit = true;
-      if (inst->op_sel & 8) inst->op_sel |= 4;  // the accumulator is the destination's half
-      inst->n_src = 3;
-      return;
-    case Implicit::kVccSrc2:
-      inst->src[2] = MaskRegister(kRegVccLo);
-      inst->n_src = 3;
-      return;
-    case Implicit::kVccCarry:
-      inst->dst[1] = inst->src[2] = MaskRegister(kRegVccLo);
-      inst->n_dst = 2;
-      inst->n_src = 3;
-      return;
-    case Implicit::kVccOut:
-      inst->dst[1] = MaskRegister(kRegVccLo);
-      inst->n_dst = 2;
-      return;
-    case Implicit::kVccSrc3:
-      inst->src[3] = MaskRegister(kRegVccLo);
-      inst->n_src = 4;
-      return;
-    case Implicit::kTiedSrc3:
-      inst->src[3] = inst->dst[0];
-      inst->src[3].implicit = true;
-      inst->n_src = 4;
-      return;
-    case Implicit::kSwap:
-      inst->dst[1] = inst->src[0];
-      inst->src[1] = inst->dst[0];
-      inst->dst[1].implicit = inst->src[1].implicit = true;
-      if (inst->op_sel & 8) inst->op_sel |= 2;
-      inst->n_dst = 2;
-      inst->n_src = 2;
-      return;
-    case Implicit::kFmaLitMid:
-      inst->src[2] = inst->src[1];
-      inst->op_sel = (inst->op_sel & 9) | ((inst->op_sel & 2) << 1);
-      inst->src[1] = LiteralOperand(*inst, row.src[1]);
-      inst->n_src = 3;
-      return;
-    case Implicit::kFmaLitLast:
-      inst->src[2] = LiteralOperand(*inst, row.src[1]);
-      inst->n_src = 3;
-      return;
-  }
-}
-
 absl::Status ReadVectorDst(Cursor* c, uint32_t field, const Slot& slot, Inst* inst) {
   inst->n_dst = 1;
   if (slot.kind == OperandKind::VGPR) return ReadVgpr(c, field, slot, 3, &inst->dst[0], inst);
@@ -232,10 +178,6 @@ absl::Status DecodeVop3(Cursor* c, Inst* inst) {
 }
 
 namespace {
-
-bool IsFmaMix(Opcode op) {
-  return op == Opcode::V_FMA_MIX_F32 || op == Opcode::V_FMA_MIXLO_F16 || op == Opcode::V_FMA_MIXHI_F16;
-}
 
 enum class PackedNeg { kNone, kLowOnly, kBoth };
 
@@ -366,6 +308,60 @@ absl::Status DecodeVop3p(Cursor* c, Inst* inst) {
   if (IsFmaMix(row.op)) ResolveMixSources(inst);
   if (row.implicit == Implicit::kTiedSrc3) AddImplicit(row, inst);
   return absl::OkStatus();
+}
+
+void AddImplicit(const Row& row, Inst* inst) {
+  switch (row.implicit) {
+    case Implicit::kNone:
+      return;
+    case Implicit::kTiedSrc2:
+      inst->src[2] = inst->dst[0];
+      inst->src[2].implicit = true;
+      // The accumulator is the destination's half.
+      if (row.dst[0].half && (inst->op_sel & 8)) inst->op_sel |= 4;
+      inst->n_src = 3;
+      return;
+    case Implicit::kVccSrc2:
+      inst->src[2] = MaskRegister(kRegVccLo);
+      inst->n_src = 3;
+      return;
+    case Implicit::kVccCarry:
+      inst->dst[1] = inst->src[2] = MaskRegister(kRegVccLo);
+      inst->n_dst = 2;
+      inst->n_src = 3;
+      return;
+    case Implicit::kVccOut:
+      inst->dst[1] = MaskRegister(kRegVccLo);
+      inst->n_dst = 2;
+      return;
+    case Implicit::kVccSrc3:
+      inst->src[3] = MaskRegister(kRegVccLo);
+      inst->n_src = 4;
+      return;
+    case Implicit::kTiedSrc3:
+      inst->src[3] = inst->dst[0];
+      inst->src[3].implicit = true;
+      inst->n_src = 4;
+      return;
+    case Implicit::kSwap:
+      inst->dst[1] = inst->src[0];
+      inst->src[1] = inst->dst[0];
+      inst->dst[1].implicit = inst->src[1].implicit = true;
+      if (row.dst[0].half && (inst->op_sel & 8)) inst->op_sel |= 2;
+      inst->n_dst = 2;
+      inst->n_src = 2;
+      return;
+    case Implicit::kFmaLitMid:
+      inst->src[2] = inst->src[1];
+      inst->op_sel = (inst->op_sel & 9) | ((inst->op_sel & 2) << 1);
+      inst->src[1] = LiteralOperand(*inst, row.src[1]);
+      inst->n_src = 3;
+      return;
+    case Implicit::kFmaLitLast:
+      inst->src[2] = LiteralOperand(*inst, row.src[1]);
+      inst->n_src = 3;
+      return;
+  }
 }
 
 }  // namespace understudy::emu::amd::decode

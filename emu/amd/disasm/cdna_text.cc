@@ -250,10 +250,6 @@ std::string CdnaVectorText(const Inst& inst, const TextOptions& options) {
   return line.Take();
 }
 
-bool IsFmaMix(Opcode op) {
-  return op == Opcode::V_FMA_MIX_F32 || op == Opcode::V_FMA_MIXLO_F16 || op == Opcode::V_FMA_MIXHI_F16;
-}
-
 // Dot products of bytes and nibbles have no halves to choose, moves of AGPRs nothing at all.
 bool HasOpSel(Opcode op) {
   switch (op) {

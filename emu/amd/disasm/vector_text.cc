@@ -52,10 +52,6 @@ bool IsPermlane(const Inst& i) {
          i.op == Opcode::V_PERMLANE16_VAR_B32 || i.op == Opcode::V_PERMLANEX16_VAR_B32;
 }
 
-bool IsFmaMix(Opcode op) {
-  return op == Opcode::V_FMA_MIX_F32 || op == Opcode::V_FMA_MIXLO_F16 || op == Opcode::V_FMA_MIXHI_F16;
-}
-
 // Dot products of bytes and nibbles, and WMMAs with 32-bit results, have no halves to choose.
 bool TakesOpSel(const Inst& inst) {
   switch (inst.op) {

@@ -56,4 +56,10 @@ const char* IsaTarget(Isa isa);
 // The generation of a processor ("gfx1201" -> kRdna4); false for one that no table describes.
 bool IsaOfTarget(const char* target, Isa* isa);
 
+// V_FMA_MIX_F32, _MIXLO_F16 and _MIXHI_F16, whose sources are f32 or halves one by one: packed by encoding
+// alone.
+constexpr bool IsFmaMix(Opcode op) {
+  return op == Opcode::V_FMA_MIX_F32 || op == Opcode::V_FMA_MIXLO_F16 || op == Opcode::V_FMA_MIXHI_F16;
+}
+
 }  // namespace understudy::emu::amd

@@ -190,7 +190,9 @@ TEST(CdnaDecode, NeverReadsPastItsInput) {
         Inst inst;
         absl::Status status = DecodeInto(isa, at, n, &inst);
         decoded += status.ok();
-        if (status.ok()) EXPECT_LE(inst.size, n);
+        if (status.ok()) {
+          EXPECT_LE(inst.size, n);
+        }
         short_of += absl::IsOutOfRange(status);
       }
     }

@@ -137,7 +137,9 @@ TEST(CdnaEncode, BytesAreThoseOfTheAssembler) {
         ++reports;
         continue;
       }
-      if (again.op != Opcode::DS_SWIZZLE_B32) EXPECT_EQ(Text(again), samples[i].text);
+      if (again.op != Opcode::DS_SWIZZLE_B32) {
+        EXPECT_EQ(Text(again), samples[i].text);
+      }
       opcodes.insert(again.op);
       for (const Inst* inst : {const_cast<const Inst*>(&again), const_cast<const Inst*>(&samples[i].inst)}) {
         if (inst != &again && (TextLosesBits(*inst) || !SameForm(*inst, again))) continue;
