@@ -44,23 +44,4 @@ Tensor Tensor::Conv2d(const Tensor& weight, const Tensor* bias, const Conv2dOpti
                              .groups = o.groups});
 }
 
-Tensor Tensor::CrossEntropy(const Tensor& target) const {
-  if (!ok()) return *this;
-  if (!target.ok()) return target;
-  if (ndim() != 2 || target.ndim() != 1 || target.shape()[0] != shape()[0]) {
-    return Tensor(Bad("CrossEntropy", "logits ", Text(shape()), " and target ", Text(target.shape()),
-                      ", expected [N,C] and [N]"));
-  }
-  if (!target.dtype().IsInt())
-    return Tensor(Bad("CrossEntropy", "target of dtype ", target.dtype().Name(),
-                      ", expected integers (class indices)"));
-  const int64_t classes = shape()[1];
-  const Tensor index = Arange(0, classes, 1, {dtypes::kInt64, target.device()});
-  const Tensor wanted = target.Cast(dtypes::kInt64).Unsqueeze(1);
-  const Tensor picked = Where(wanted.Eq(index), LogSoftmax(1), 0.0).Sum({1});
-  // A class outside [0, C) cannot be refused before the data is known: it makes the loss NaN.
-  const Tensor inside = target.Cast(dtypes::kInt64).Ge(0).BitAnd(target.Cast(dtypes::kInt64).Lt(classes));
-  return -Where(inside, picked, NAN).Mean();
-}
-
 }  // namespace understudy

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "gmock/gmock.h"
+#include "tests/src/tensor/nn_args.h"
 #include "tests/src/tensor/vectors.h"
 
 namespace understudy {
@@ -13,10 +14,10 @@ namespace {
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using In = const std::vector<Tensor>&;
-using Out = std::vector<Tensor>;
+using vectors::In;
+using vectors::Optional;
+using vectors::Out;
 
-const Tensor* Optional(In x, size_t i) { return x.size() > i ? &x[i] : nullptr; }
 Number Factor(const json& v) {
   return v.is_number_integer() ? Number(v.get<int64_t>()) : Number(v.get<double>());
 }
@@ -68,7 +69,7 @@ const vectors::Calls& LinalgCalls() {
   return *calls;
 }
 
-UNDERSTUDY_VECTOR_TESTS(Linalg, "tests/data/nn/linalg.json", LinalgCalls);
+UNDERSTUDY_VECTOR_TESTS(LinalgVectors, "tests/data/nn/linalg.json", LinalgCalls);
 
 Tensor Zeros(Shape s, DType t = dtypes::kFloat32) { return Tensor::Zeros(std::move(s), {t}); }
 

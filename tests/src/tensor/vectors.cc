@@ -9,6 +9,7 @@
 #include "src/base/status.h"
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/engine.h"
+#include "src/uop/graph.h"
 #include "tests/src/schedule/mini_engine.h"
 
 namespace understudy::vectors {
@@ -129,6 +130,21 @@ std::vector<double> Values(const Tensor& t) {
   const auto v = engine.Values(t);
   EXPECT_TRUE(v.ok()) << v.status();
   return v.ok() ? *v : std::vector<double>();
+}
+
+int DivisionsIn(const Tensor& t) {
+  MiniEngine engine;
+  const absl::Status realized = engine.Realize({t});
+  EXPECT_TRUE(realized.ok()) << realized;
+  int n = 0;
+  for (const ScheduleItem& item : engine.last_schedule.items) {
+    if (item.kernel == nullptr) continue;
+    for (const UOp* u : uop::Toposort(item.kernel)) {
+      n += u->op() == Op::kFloorDiv || u->op() == Op::kFloorMod || u->op() == Op::kIDiv ||
+           u->op() == Op::kIMod;
+    }
+  }
+  return n;
 }
 
 void CheckOnRef(const Case& c, const Calls& calls) {

@@ -43,6 +43,9 @@ void CheckOnCpu(const Case& c, const Calls& calls);
 // Evaluated on REF; a test failure and {} on an error.
 std::vector<double> Values(const Tensor& t);
 
+// Divisions and remainders in the kernels that compute t.
+int DivisionsIn(const Tensor& t);
+
 // A name that gtest accepts.
 std::string TestName(const Case& c, size_t index);
 
