@@ -227,7 +227,7 @@ absl::StatusOr<Tensor> Sample(const Tensor& input, const Tensor& grid, const Gri
     if (o.padding == GridSampleOptions::Padding::kReflection)
       at = o.align_corners ? Reflected(at, 0, n - 1) : Reflected(at, -0.5, n - 0.5);
     if (o.padding != GridSampleOptions::Padding::kZeros)
-      at = Where(at.Lt(0), 0.0, Where(at.Gt(n - 1), n - 1, at));
+      at = Where(at.Le(0), 0.0, Where(at.Ge(n - 1), n - 1, at));  // on the border the slope is that outside
     return at;
   };
   const Tensor px = place(0, w), py = place(1, h);

@@ -49,6 +49,9 @@ Tensor BoundedLog(const Tensor& x) {
   return Where(low, -100.0, Where(low, 1.0, x).Log());
 }
 
+// No index of a target is ignored.
+constexpr int64_t kIgnoreNone = std::numeric_limits<int64_t>::min();
+
 // Class indices beside {N, C, ...}: what both class losses share.
 struct Classes {
   Tensor input;    // {.., C, ..} in the compute type
@@ -57,6 +60,8 @@ struct Classes {
   Tensor ignored;  // of the target's shape
   Tensor inside;   // the class exists
   Tensor weights;  // {1, C, 1...}, or ones
+  bool weighted;   // they are not all 1
+  bool ignores;    // some index may be ignored
 };
 
 absl::StatusOr<int64_t> ClassAxis(const char* op, const Tensor& input, const ClassLossOptions& o) {
@@ -97,22 +102,26 @@ absl::StatusOr<Classes> ResolveClasses(const char* op, const Tensor& input, cons
   c.ignored = index.Eq(o.ignore_index);
   c.inside = index.Ge(0).BitAnd(index.Lt(classes));
   c.weights = WeightsAlong(c.input, axis, o.weight);
+  c.weighted = o.weight != nullptr;
+  c.ignores = o.ignore_index != kIgnoreNone;
   return c;
 }
 
 // -w[target] logp[target], and the mean's divisor sum w[target]; smoothing blends in the mean over classes.
 Tensor Likelihood(const Classes& c, const Tensor& logp, const ClassLossOptions& o, DType t) {
+  const auto counted = [&](const Tensor& x) { return c.ignores ? Where(c.ignored, 0.0, x) : x; };
   const auto picked = [&](const Tensor& x) {
-    return Where(c.ignored, 0.0, Where(c.inside, Where(c.hit, x, 0.0).Sum({c.axis}), NAN));
+    return counted(Where(c.inside, Where(c.hit, x, 0.0).Sum({c.axis}), NAN));
   };
-  Tensor loss = -picked(logp * c.weights);
+  const Tensor weighted = c.weighted ? logp * c.weights : logp;
+  Tensor loss = -picked(weighted);
   if (o.label_smoothing > 0) {
     const double share = o.label_smoothing / static_cast<double>(std::max<int64_t>(1, logp.shape()[c.axis]));
-    const Tensor smooth = Where(c.ignored, 0.0, -(logp * c.weights).Sum({c.axis}));
-    loss = loss * (1 - o.label_smoothing) + smooth * share;
+    loss = loss * (1 - o.label_smoothing) + counted(-weighted.Sum({c.axis})) * share;
   }
-  if (o.reduction != Reduction::kMean) return Reduced(loss, o.reduction, t);
-  return (loss.Sum() / picked(c.weights).Sum()).Cast(t);
+  if (o.reduction != Reduction::kMean || !(c.weighted || c.ignores)) return Reduced(loss, o.reduction, t);
+  const Tensor divisor = c.weighted ? picked(c.weights) : c.ignored.LogicalNot().Cast(loss.dtype());
+  return (loss.Sum() / divisor.Sum()).Cast(t);
 }
 
 absl::StatusOr<Tensor> CrossEntropyOf(const Tensor& input, const Tensor& target, const ClassLossOptions& o) {
@@ -175,9 +184,13 @@ Tensor Tensor::CrossEntropy(const Tensor& target) const {
     return Refuse("CrossEntropy", "logits ", Text(shape()), " and target ", Text(target.shape()),
                   ", expected [N,C] and [N]");
   }
-  // No index is to be ignored here: -100 is outside the classes like any other.
+  if (!target.dtype().IsInt()) {
+    return Refuse("CrossEntropy", "target of dtype ", target.dtype().Name(),
+                  ", expected integers (class indices)");
+  }
+  // Here -100 is outside the classes like any other.
   ClassLossOptions options;
-  options.ignore_index = std::numeric_limits<int64_t>::min();
+  options.ignore_index = kIgnoreNone;
   return understudy::CrossEntropy(*this, target, options);
 }
 
@@ -323,7 +336,7 @@ Tensor MultiMarginLoss(const Tensor& input, const Tensor& target, const MultiMar
   if (o.p != 1 && o.p != 2) return Refuse("MultiMarginLoss", "p ", o.p, ", expected 1 or 2");
   ClassLossOptions classes;
   classes.weight = o.weight;
-  classes.ignore_index = std::numeric_limits<int64_t>::min();
+  classes.ignore_index = kIgnoreNone;
   if (input.ok() && input.ndim() > 2)
     return Refuse("MultiMarginLoss", "input ", Text(input.shape()), ", expected [N,C] or [C]");
   const auto c = ResolveClasses("MultiMarginLoss", input, target, classes);
