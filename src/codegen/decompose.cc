@@ -137,6 +137,8 @@ const std::vector<Decomposition>& Decompositions() {
        [](const UOp& n, const Target&) { return Log2Polynomial(n.src(0)); }},
       {"sin", "sin(n pi/2 + r) = +-sin(r) or +-cos(r)", Inaccurate<Op::kSin>,
        [](const UOp& n, const Target&) { return SinPolynomial(n.src(0)); }},
+      {"cos", "cos(n pi/2 + r) = +-cos(r) or +-sin(r)", Inaccurate<Op::kCos>,
+       [](const UOp& n, const Target&) { return CosPolynomial(n.src(0)); }},
       {"float-max", "max(a, b) = a == b ? a & b : a < b or b != b ? b : a",
        [](const UOp& n, const Target& t) { return IsFloatAlu(n, Op::kMax) && !t.maximum.Has(n.dtype()); },
        [](const UOp& n, const Target&) { return MaxOrMin(n); }},
@@ -260,6 +262,7 @@ class NarrowFloats {
       case Op::kExp2:
       case Op::kLog2:
       case Op::kSin:
+      case Op::kCos:
       case Op::kRecip:
         return Round(t, carried);
       case Op::kNeg:

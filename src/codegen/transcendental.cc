@@ -141,31 +141,56 @@ UOpRef Log2Polynomial(const UOpRef& x) {
                Where(uop::CmpEq(x, zero), uop::ConstLike(x, -kInf), uop::ConstLike(x, kNan)));
 }
 
-UOpRef SinPolynomial(const UOpRef& x) {
+namespace {
+
+// sin(|x|) up to the sign that the quadrant gives, and cos(|x|), of |x| reduced to quadrant * pi/2 + hi + lo.
+struct SineCosine {
+  UOpRef bits, ax, quadrant, sine, cosine;
+};
+SineCosine Reduced(const UOpRef& x) {
   const Width& w = WidthOf(x);
   const bool f32 = w.bias == 127;
-  const UOpRef zero = uop::ConstLike(x, 0.0);
-  const UOpRef bits = Bits(x, w.integer);
-  const UOpRef ax = Bits(bits & (f32 ? int64_t{0x7fffffff} : std::numeric_limits<int64_t>::max()), w.value);
-  const ReducedAngle small = ReduceSmall(w, ax);
-  const ReducedAngle large = f32 ? PayneHanekF32(ax) : PayneHanekF64(ax);
-  const UOpRef is_small = ax < (f32 ? 0x1p+15 : 0x1p+20);
-  const UOpRef quadrant = Where(is_small, small.quadrant, large.quadrant);
+  SineCosine r;
+  r.bits = Bits(x, w.integer);
+  r.ax = Bits(r.bits & (f32 ? int64_t{0x7fffffff} : std::numeric_limits<int64_t>::max()), w.value);
+  const ReducedAngle small = ReduceSmall(w, r.ax);
+  const ReducedAngle large = f32 ? PayneHanekF32(r.ax) : PayneHanekF64(r.ax);
+  const UOpRef is_small = r.ax < (f32 ? 0x1p+15 : 0x1p+20);
+  r.quadrant = Where(is_small, small.quadrant, large.quadrant);
   const UOpRef hi = Where(is_small, small.hi, large.hi), lo = Where(is_small, small.lo, large.lo);
 
   const UOpRef z = hi * hi, half_z = z * 0.5, one = uop::ConstLike(x, 1.0);
   const UOpRef sine_poly = f32 ? Polynomial(z, kSinF32) : Polynomial(z, kSinF64);
   const UOpRef cosine_poly = f32 ? Polynomial(z, kCosF32) : Polynomial(z, kCosF64);
-  const UOpRef sine = hi + Fma(hi * z, sine_poly, lo * (one - half_z));
+  r.sine = hi + Fma(hi * z, sine_poly, lo * (one - half_z));
   const UOpRef head = one - half_z;
-  const UOpRef cosine = head + (((one - head) - half_z) + Fma(z * z, cosine_poly, -(hi * lo)));
+  r.cosine = head + (((one - head) - half_z) + Fma(z * z, cosine_poly, -(hi * lo)));
+  return r;
+}
 
-  const UOpRef value = Where(uop::CmpNe(quadrant & 1, uop::ConstLike(quadrant, 0)), cosine, sine);
-  const UOpRef negative = uop::CmpNe((quadrant & 2), uop::ConstLike(quadrant, 0)) ^ (bits < 0);
+UOpRef IsOdd(const UOpRef& quadrant, int64_t bit) {
+  return uop::CmpNe(quadrant & bit, uop::ConstLike(quadrant, 0));
+}
+
+}  // namespace
+
+UOpRef SinPolynomial(const UOpRef& x) {
+  const bool f32 = WidthOf(x).bias == 127;
+  const SineCosine r = Reduced(x);
+  const UOpRef value = Where(IsOdd(r.quadrant, 1), r.cosine, r.sine);
+  const UOpRef negative = IsOdd(r.quadrant, 2) ^ (r.bits < 0);
   const UOpRef signed_value = Where(negative, -value, value);
   // sin x == x to the last bit below; this also keeps -0 and denormals.
-  const UOpRef result = Where(ax < (f32 ? 0x1p-13 : 0x1p-27), x, signed_value);
-  return Where(ax < kInf, result, uop::ConstLike(x, kNan));
+  const UOpRef result = Where(r.ax < (f32 ? 0x1p-13 : 0x1p-27), x, signed_value);
+  return Where(r.ax < kInf, result, uop::ConstLike(x, kNan));
+}
+
+UOpRef CosPolynomial(const UOpRef& x) {
+  const SineCosine r = Reduced(x);
+  const UOpRef value = Where(IsOdd(r.quadrant, 1), r.sine, r.cosine);
+  // cos is negative in quadrants 1 and 2.
+  const UOpRef negative = IsOdd(r.quadrant + 1, 2);
+  return Where(r.ax < kInf, Where(negative, -value, value), uop::ConstLike(x, kNan));
 }
 
 }  // namespace understudy

@@ -18,7 +18,9 @@ namespace {
 // The mark left in a slot whose contents an assignment replaced.
 class OverwrittenContents : public StorageBase {};
 
-bool IsPassThrough(Op op) { return op == Op::kDetach || op == Op::kContiguousBackward; }
+bool IsPassThrough(Op op) {
+  return op == Op::kDetach || op == Op::kContiguousBackward || op == Op::kWithGradient;
+}
 
 std::string BufferText(const UOp& b) {
   const auto& arg = b.arg_as<BufferArg>();

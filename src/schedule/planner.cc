@@ -22,6 +22,7 @@ double OpCost(const UOp& u) {
     case Op::kExp2:
     case Op::kLog2:
     case Op::kSin:
+    case Op::kCos:
       return 12;
     case Op::kSqrt:
     case Op::kFDiv:

@@ -6,6 +6,7 @@
 
 #include "src/base/status.h"
 #include "src/tensor/internal.h"
+#include "src/tensor/math.h"
 
 namespace understudy {
 
@@ -60,6 +61,14 @@ Tensor FloatUnary(const char* name, Op op, const Tensor& a) {
   return Unary(name, a, [&](const UOpRef& x) -> absl::StatusOr<UOpRef> {
     const DType out = FloatType(x->dtype());
     return uop::Cast(uop::Unary(op, uop::Cast(x, ComputeType(out))), out);
+  });
+}
+
+// A function of src/tensor/math.h, in the compute type.
+Tensor Function(const char* name, UOpRef (*f)(const UOpRef&), const Tensor& a) {
+  return Unary(name, a, [&](const UOpRef& x) -> absl::StatusOr<UOpRef> {
+    const DType out = FloatType(x->dtype());
+    return uop::Cast(f(uop::Cast(x, ComputeType(out))), out);
   });
 }
 
@@ -122,6 +131,26 @@ UOpRef ModFloat(const UOpRef& a, const UOpRef& b) {
   return uop::Where(uop::And(uop::CmpNe(r, zero), differs), uop::Add(r, b), r);
 }
 
+// Squares, multiplied where the exponent has the bit: wraps as the multiplications would. Negative exponents
+// give the truncated reciprocal: 1 or -1 for those, else 0 (also for 0).
+UOpRef IntegerPower(const UOpRef& base, const UOpRef& exponent) {
+  const DType t = base->dtype();
+  const UOpRef zero = Filled(base, 0), one = Filled(base, 1);
+  UOpRef result = one, square = base;
+  const int bits = t.BitWidth() - (t.IsSigned() ? 1 : 0);
+  for (int k = 0; k < bits; ++k) {
+    const UOpRef bit = uop::And(exponent, tensor_internal::Constant(t, int64_t{1} << k, base->shape()));
+    result = uop::Where(uop::CmpNe(bit, zero), uop::Mul(result, square), result);
+    square = uop::Mul(square, square);
+  }
+  if (!t.IsSigned()) return result;
+  const UOpRef minus = Filled(base, -1);
+  const UOpRef even = uop::CmpEq(uop::And(exponent, one), zero);
+  const UOpRef reciprocal = uop::Where(
+      uop::CmpEq(base, one), one, uop::Where(uop::CmpEq(base, minus), uop::Where(even, one, minus), zero));
+  return uop::Where(uop::CmpLt(exponent, zero), reciprocal, result);
+}
+
 UOpRef FloorOp(const UOpRef& x) {
   const UOpRef t = uop::Trunc(x);
   return uop::Where(uop::CmpLt(x, t), uop::Add(t, Filled(t, -1)), t);
@@ -150,22 +179,11 @@ Tensor Tensor::Sin() const { return FloatUnary("Sin", Op::kSin, *this); }
 Tensor Tensor::Rsqrt() const {
   return Formula(*this, [](const Tensor& x) { return 1.0 / x.Sqrt(); });
 }
-Tensor Tensor::Exp() const {
-  return Formula(*this, [](const Tensor& x) { return (x * std::numbers::log2e).Exp2(); });
-}
-Tensor Tensor::Log() const {
-  return Formula(*this, [](const Tensor& x) { return x.Log2() * std::numbers::ln2; });
-}
-Tensor Tensor::Cos() const {
-  // 1 - 2 sin^2(x/2): the halving is exact, where a shift of the argument by pi/2 would not be.
-  return Formula(*this, [](const Tensor& x) { return 1.0 - (x * 0.5).Sin().Square() * 2.0; });
-}
-Tensor Tensor::Sigmoid() const {
-  return Formula(*this, [](const Tensor& x) { return 1.0 / ((-x).Exp() + 1.0); });
-}
-Tensor Tensor::Tanh() const {
-  return Formula(*this, [](const Tensor& x) { return (x * 2.0).Sigmoid() * 2.0 - 1.0; });
-}
+Tensor Tensor::Cos() const { return FloatUnary("Cos", Op::kCos, *this); }
+Tensor Tensor::Exp() const { return Function("Exp", tensor_internal::math::Exp, *this); }
+Tensor Tensor::Log() const { return Function("Log", tensor_internal::math::Log, *this); }
+Tensor Tensor::Sigmoid() const { return Function("Sigmoid", tensor_internal::math::Sigmoid, *this); }
+Tensor Tensor::Tanh() const { return Function("Tanh", tensor_internal::math::Tanh, *this); }
 Tensor Tensor::Relu() const {
   // A select and not MAX: the gradient at 0 is 0, and NaN stays.
   return Unary("Relu", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> {
@@ -314,9 +332,17 @@ Tensor Tensor::Shr(const Operand& b) const { return Bits("Shr", Op::kShr, *this,
 
 Tensor Tensor::Clamp(std::optional<Number> low, std::optional<Number> high) const {
   if (!low && !high) return Tensor(Bad("Clamp", "neither a lower nor an upper bound, expected at least one"));
+  // Selects and not MAX: at a bound the gradient goes to x.
+  const auto bound = [](const Tensor& x, const Number& n, bool lower) {
+    return Binary("Clamp", x, n, [&](const UOpRef& a, const UOpRef& b) -> absl::StatusOr<UOpRef> {
+      if (a->dtype().IsBool()) return Bad("Clamp", "dtype bool, expected a number");
+      const UOpRef outside = lower ? uop::CmpLt(a, b) : uop::CmpLt(b, a);
+      return uop::Where(a->dtype().IsFloat() ? uop::Or(outside, uop::CmpNe(b, b)) : outside, b, a);
+    });
+  };
   Tensor x = *this;
-  if (low) x = x.Maximum(*low);
-  return high ? x.Minimum(*high) : x;
+  if (low) x = bound(x, *low, true);
+  return high ? bound(x, *high, false) : x;
 }
 
 Tensor Tensor::Lerp(const Tensor& end, const Operand& weight) const {
@@ -335,7 +361,8 @@ Tensor Tensor::Pow(const Operand& exponent) const {
   if (!ok()) return *this;
   if (const Number* n = exponent.number(); n != nullptr) {
     const double e = n->as_double();
-    if (std::trunc(e) == e && std::abs(e) <= 64 && (dtype().IsFloat() || n->kind() == Number::Kind::kInt)) {
+    if (std::trunc(e) == e && std::abs(e) <= (dtype().IsFloat() ? 4 : 64) &&
+        (dtype().IsFloat() || n->kind() == Number::Kind::kInt)) {
       if (e < 0 && !dtype().IsFloat())
         return Tensor(Bad("Pow", "integers to the negative power ", e, ", expected floats"));
       Tensor result = Full(shape(), 1, {dtype(), device()}), base = *this;
@@ -352,23 +379,10 @@ Tensor Tensor::Pow(const Operand& exponent) const {
   const auto make = [&]() -> absl::StatusOr<UOpRef> {
     US_ASSIGN_OR_RETURN(const Pair p, Promoted("Pow", *this, exponent));
     const DType t = p.a->dtype();
-    if (!t.IsFloat()) {
-      return absl::UnimplementedError(
-          absl::StrCat("Pow: dtype ", t.Name(),
-                       " with this exponent, expected floats or a constant exponent from 0 to 64"));
-    }
-    const UOpRef x = uop::Cast(p.a, dtypes::kFloat64), y = uop::Cast(p.b, dtypes::kFloat64);
-    const UOpRef zero = Filled(x, 0), one = Filled(x, 1), half = Filled(x, 0.5);
-    const UOpRef size = uop::Exp2(uop::Mul(y, uop::Log2(AbsOp(x))));
-    const UOpRef whole = uop::CmpEq(uop::Trunc(y), y), halved = uop::Mul(y, half);
-    const UOpRef odd = uop::And(whole, uop::CmpNe(uop::Trunc(halved), halved));
-    const UOpRef nan = Filled(x, NAN);
-    // Negative bases: only whole exponents have a value; infinite ones count as even.
-    UOpRef r =
-        uop::Where(uop::CmpLt(x, zero), uop::Where(whole, uop::Where(odd, uop::Neg(size), size), nan), size);
-    r = uop::Where(uop::Or(uop::CmpEq(y, zero), uop::CmpEq(x, one)), one, r);
-    const UOpRef unit = uop::And(uop::CmpEq(x, Filled(x, -1)), uop::CmpEq(AbsOp(y), Filled(y, INFINITY)));
-    return uop::Cast(uop::Where(unit, one, r), t);
+    if (t.IsBool()) return Bad("Pow", "dtype bool, expected a number");
+    if (!t.IsFloat()) return IntegerPower(p.a, p.b);
+    const DType in = ComputeType(t);
+    return uop::Cast(tensor_internal::math::Pow(uop::Cast(p.a, in), uop::Cast(p.b, in)), t);
   };
   return Combine("Pow", {this, exponent.tensor()}, make());
 }

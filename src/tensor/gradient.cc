@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "src/base/status.h"
+#include "src/tensor/derivatives.h"
 #include "src/tensor/internal.h"
 
 namespace understudy {
@@ -77,11 +78,6 @@ Grads ExpandRule(const UOpRef& y, const UOpRef& g) {
   return {SumTo(g, axes)};
 }
 
-UOpRef CosOf(const UOpRef& x) {
-  const UOpRef s = uop::Sin(uop::Mul(x, Fill(x, 0.5)));
-  return uop::Sub(Fill(x, 1), uop::Mul(uop::Mul(s, s), Fill(x, 2)));
-}
-
 const std::array<Rule, kNumOps>& Rules() {
   static const std::array<Rule, kNumOps> table = [] {
     std::array<Rule, kNumOps> t{};
@@ -109,7 +105,11 @@ const std::array<Rule, kNumOps>& Rules() {
     set(Op::kLog2, [](const UOpRef& y, const UOpRef& g) -> Grads {
       return {uop::FDiv(g, uop::Mul(y->src(0), Fill(y, std::numbers::ln2)))};
     });
-    set(Op::kSin, [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::Mul(g, CosOf(y->src(0)))}; });
+    set(Op::kSin,
+        [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::Mul(g, uop::Cos(y->src(0)))}; });
+    set(Op::kCos, [](const UOpRef& y, const UOpRef& g) -> Grads {
+      return {uop::Neg(uop::Mul(g, uop::Sin(y->src(0))))};
+    });
     set(Op::kRecip,
         [](const UOpRef& y, const UOpRef& g) -> Grads { return {uop::Neg(uop::Mul(g, uop::Mul(y, y)))}; });
     set(Op::kTrunc, None);
@@ -131,6 +131,13 @@ const std::array<Rule, kNumOps>& Rules() {
     set(Op::kContiguousBackward,
         [](const UOpRef&, const UOpRef& g) -> Grads { return {uop::Contiguous(g)}; });
     set(Op::kDetach, None);
+    set(Op::kWithGradient, [](const UOpRef& y, const UOpRef& g) -> Grads {
+      const tensor_internal::Derivative* rule = tensor_internal::FindDerivative(y->arg_as<std::string>());
+      US_CHECK(rule != nullptr) << "no derivative named " << y->arg_as<std::string>();
+      Grads out = (*rule)(y, g);
+      US_CHECK(out.size() == y->num_src()) << y->arg_as<std::string>() << " gives " << out.size();
+      return out;
+    });
     set(Op::kCopy, [](const UOpRef& y, const UOpRef& g) -> Grads {
       const std::string from = tensor_internal::DeviceOf(y->src(0)), &to = y->arg_as<std::string>();
       return {from.empty() || from == to ? g : uop::Copy(g, from)};
@@ -160,6 +167,8 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
   seen.insert(loss.uop().get());
   while (!stack.empty()) {
     auto& [node, next] = stack.back();
+    // The formula of a value that has a derivative of its own takes no part.
+    if (node->op() == Op::kWithGradient && next == 0) next = 1;
     if (next < node->num_src()) {
       const UOpRef s = node->src(next++);
       if (seen.insert(s.get()).second) stack.push_back({s, 0});
@@ -175,8 +184,8 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
   }
   for (const UOpRef& u : order) {
     if (!u->dtype().IsFloat()) continue;
-    for (const UOpRef& s : u->src()) {
-      if (active.count(s.get())) active.insert(u.get());
+    for (size_t i = u->op() == Op::kWithGradient ? 1 : 0; i < u->num_src(); ++i) {
+      if (active.count(u->src(i).get())) active.insert(u.get());
     }
   }
   absl::flat_hash_map<const UOp*, UOpRef> grad;

@@ -95,6 +95,10 @@ UOpRef ReduceAxis(const UOpRef& x, Op op, std::vector<int64_t> axes) {
 UOpRef Contiguous(const UOpRef& x) { return Keep(Op::kContiguous, x); }
 UOpRef ContiguousBackward(const UOpRef& x) { return Keep(Op::kContiguousBackward, x); }
 UOpRef Detach(const UOpRef& x) { return Keep(Op::kDetach, x); }
+UOpRef WithGradient(const std::string& rule, const UOpRef& value, std::vector<UOpRef> inputs) {
+  inputs.insert(inputs.begin(), value);
+  return UOp::Make(Op::kWithGradient, value->dtype(), std::move(inputs), rule);
+}
 UOpRef Copy(const UOpRef& x, const std::string& device) { return Keep(Op::kCopy, x, device); }
 UOpRef Assign(const UOpRef& target, const UOpRef& value) {
   return UOp::Make(Op::kAssign, target->dtype(), {target, value});

@@ -41,6 +41,7 @@ inline UOpRef Sqrt(const UOpRef& a) { return Unary(Op::kSqrt, a); }
 inline UOpRef Exp2(const UOpRef& a) { return Unary(Op::kExp2, a); }
 inline UOpRef Log2(const UOpRef& a) { return Unary(Op::kLog2, a); }
 inline UOpRef Sin(const UOpRef& a) { return Unary(Op::kSin, a); }
+inline UOpRef Cos(const UOpRef& a) { return Unary(Op::kCos, a); }
 inline UOpRef Trunc(const UOpRef& a) { return Unary(Op::kTrunc, a); }
 inline UOpRef Recip(const UOpRef& a) { return Unary(Op::kRecip, a); }
 inline UOpRef Add(const UOpRef& a, const UOpRef& b) { return Binary(Op::kAdd, a, b); }
@@ -98,6 +99,8 @@ UOpRef ReduceAxis(const UOpRef& x, Op op, std::vector<int64_t> axes);
 UOpRef Contiguous(const UOpRef& x);
 UOpRef ContiguousBackward(const UOpRef& x);
 UOpRef Detach(const UOpRef& x);
+// `value`, whose derivative with respect to `inputs` is the named rule's and not that of its formula.
+UOpRef WithGradient(const std::string& rule, const UOpRef& value, std::vector<UOpRef> inputs);
 UOpRef Copy(const UOpRef& x, const std::string& device);
 UOpRef Assign(const UOpRef& target, const UOpRef& value);
 UOpRef Call(const UOpRef& body, std::vector<UOpRef> args);

@@ -110,6 +110,7 @@ absl::StatusOr<Shape> CheckAlu(Op op, DType dtype, Src src, const Arg& arg) {
     case Op::kExp2:
     case Op::kLog2:
     case Op::kSin:
+    case Op::kCos:
     case Op::kTrunc:
     case Op::kRecip:
     case Op::kFDiv:
@@ -332,6 +333,13 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       US_RETURN_IF_ERROR(CheckAxes(op, r->axes, shape.size()));
       for (const int64_t axis : r->axes) shape[axis] = 1;
       return shape;
+    }
+    case Op::kWithGradient: {
+      US_ASSIGN_OR_RETURN(const std::string* rule, ArgOf<std::string>(op, arg, "the name of a rule"));
+      if (rule->empty()) return Bad(op, "the rule has no name");
+      US_RETURN_IF_ERROR(at_least(2));
+      US_RETURN_IF_ERROR(SameDType(op, src[0]->dtype(), dtype, "the result"));
+      return src[0]->shape();
     }
     case Op::kContiguous:
     case Op::kContiguousBackward:

@@ -47,6 +47,8 @@ T Transcendental(Op op, T x) {
       return std::exp2(x);
     case Op::kLog2:
       return std::log2(x);
+    case Op::kCos:
+      return std::cos(x);
     default:
       return std::sin(x);
   }
@@ -71,6 +73,7 @@ double FloatAlu(Op op, DType t, absl::Span<const ConstValue> args) {
     case Op::kExp2:
     case Op::kLog2:
     case Op::kSin:
+    case Op::kCos:
       if (t == dtypes::kFloat64) return static_cast<double>(Transcendental<long double>(op, a));
       return Transcendental<double>(op, a);
     case Op::kAdd:

@@ -86,9 +86,9 @@ std::vector<SpecRule> TensorRules(bool call) {
     return rules;
   }
   rules.push_back({"buffer", OpSetOf({Op::kBuffer}), "anywhere", [](const UOp&) { return true; }});
-  rules.push_back({"marker", OpSetOf({Op::kDetach, Op::kContiguousBackward, Op::kAssign, Op::kCall}),
-                   "of values",
-                   [](const UOp& n) { return n.op() == Op::kCall || AllSources(n, 0, IsScalarValue); }});
+  rules.push_back(
+      {"marker", OpSetOf({Op::kDetach, Op::kContiguousBackward, Op::kWithGradient, Op::kAssign, Op::kCall}),
+       "of values", [](const UOp& n) { return n.op() == Op::kCall || AllSources(n, 0, IsScalarValue); }});
   rules.push_back({"store-buffer", OpSetOf({Op::kStore}), "(value, value)", [](const UOp& n) {
                      return n.num_src() == 2 && IsScalarValue(*n.src(0)) && IsScalarValue(*n.src(1));
                    }});

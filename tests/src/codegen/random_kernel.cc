@@ -164,7 +164,7 @@ class Generator {
         break;
     }
     if (type.IsFloat()) {
-      constexpr Op kUnary[] = {Op::kSqrt, Op::kTrunc, Op::kExp2, Op::kLog2, Op::kSin};
+      constexpr Op kUnary[] = {Op::kSqrt, Op::kTrunc, Op::kExp2, Op::kLog2, Op::kSin, Op::kCos};
       if (Chance(4)) return uop::Unary(kUnary[Pick(0, options_.transcendental ? 4 : 1)], sub(type));
       constexpr Op kBinary[] = {Op::kAdd, Op::kMul, Op::kFDiv, Op::kMax, Op::kMin};
       return uop::Binary(kBinary[Pick(0, 4)], sub(type), sub(type));

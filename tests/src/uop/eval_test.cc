@@ -166,6 +166,7 @@ TEST(EvalAlu, TranscendentalsAreWithinHalfAnUlpOfLongDouble) {
     const double x = static_cast<float>(u(rng));
     ASSERT_EQ(EvalFloat(Op::kExp2, dtypes::kFloat32, {x}), static_cast<float>(exp2l(x)));
     ASSERT_EQ(EvalFloat(Op::kSin, dtypes::kFloat32, {x}), static_cast<float>(sinl(x)));
+    ASSERT_EQ(EvalFloat(Op::kCos, dtypes::kFloat32, {x}), static_cast<float>(cosl(x)));
     ASSERT_EQ(EvalFloat(Op::kLog2, dtypes::kFloat32, {std::abs(x)}), static_cast<float>(log2l(std::abs(x))));
   }
   EXPECT_EQ(EvalFloat(Op::kLog2, dtypes::kFloat32, {0.0}), -std::numeric_limits<double>::infinity());

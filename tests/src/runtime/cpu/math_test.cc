@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXP2, LOG2 and SIN as compiled for the CPU, over the whole range of arguments, against the host's wider
-// types: f32 against double, f64 against long double (x87). The bound is 1 ulp; the largest error is printed.
+// EXP2, LOG2, SIN and COS as compiled for the CPU, over the whole range of arguments, against the host's
+// wider types: f32 against double, f64 against long double (x87). The bound is 1 ulp; the largest error is
+// printed.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,7 +38,10 @@ std::vector<T> RunUnary(Op op, const std::vector<T>& in) {
 
 template <class Wide>
 Wide Exact(Op op, Wide x) {
-  return op == Op::kExp2 ? std::exp2(x) : op == Op::kLog2 ? std::log2(x) : std::sin(x);
+  return op == Op::kExp2   ? std::exp2(x)
+         : op == Op::kLog2 ? std::log2(x)
+         : op == Op::kSin  ? std::sin(x)
+                           : std::cos(x);
 }
 
 // Units in the last place of T at `exact`; infinities and NaNs must be met exactly.
@@ -80,13 +84,16 @@ void CheckSpecials() {
   EXPECT_FALSE(std::signbit(one(Op::kSin, T(0.0))));
   EXPECT_EQ(one(Op::kSin, -tiny), -tiny);
   EXPECT_TRUE(std::isnan(one(Op::kSin, inf)));
+  EXPECT_TRUE(std::isnan(one(Op::kCos, -inf)));
+  EXPECT_EQ(one(Op::kCos, T(-0.0)), 1);
+  EXPECT_EQ(one(Op::kCos, tiny), 1);
   EXPECT_TRUE(std::isnan(one(Op::kLog2, T(-1))));
   EXPECT_EQ(one(Op::kLog2, T(-0.0)), -inf);
   EXPECT_EQ(one(Op::kLog2, T(0.0)), -inf);
   EXPECT_EQ(one(Op::kLog2, inf), inf);
   EXPECT_EQ(one(Op::kExp2, -inf), 0);
   EXPECT_EQ(one(Op::kExp2, inf), inf);
-  for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin}) EXPECT_TRUE(std::isnan(one(op, nan)));
+  for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin, Op::kCos}) EXPECT_TRUE(std::isnan(one(op, nan)));
   std::vector<T> integers, powers;
   for (int n = -40; n <= 40; ++n) {
     integers.push_back(T(n));
@@ -109,7 +116,7 @@ TEST(Math, F32OverAllExponents) {
     in.push_back(BitCast<float>(static_cast<uint32_t>(bits)));
   for (uint32_t d = 0; d < 200000; ++d) in.push_back(BitCast<float>(0x3f800000u - 100000 + d));
   for (int n = -60000; n < 60000; ++n) in.push_back(static_cast<float>(n * 1.5707963267948966));
-  for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin}) CheckAll<float, double>(op, in);
+  for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin, Op::kCos}) CheckAll<float, double>(op, in);
 }
 
 // Where results are neither 0 nor infinite, EXP2 is dense.
@@ -130,14 +137,15 @@ TEST(Math, F64OverAllExponents) {
     if (i % 4 == 1)
       small[i] = static_cast<double>(static_cast<int64_t>(small[i] * 1000)) * 1.5707963267948966;
   }
-  for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin}) {
+  for (const Op op : {Op::kExp2, Op::kLog2, Op::kSin, Op::kCos}) {
     CheckAll<double, long double>(op, in);
     CheckAll<double, long double>(op, small);
   }
   // The double nearest to a multiple of pi/2 (Muller et al., Handbook of Floating-Point Arithmetic, table of
   // worst cases).
-  CheckAll<double, long double>(
-      Op::kSin, {0x1.6ac5b262ca1ffp+849, -0x1.6ac5b262ca1ffp+849, 0x1p+1023, 0x1.fffffffffffffp+1023});
+  for (const Op op : {Op::kSin, Op::kCos})
+    CheckAll<double, long double>(
+        op, {0x1.6ac5b262ca1ffp+849, -0x1.6ac5b262ca1ffp+849, 0x1p+1023, 0x1.fffffffffffffp+1023});
 }
 
 }  // namespace

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/tensor/derivatives.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/tensor/math.h"
+#include "src/tensor/value_expr.h"
+
+namespace understudy::tensor_internal {
+namespace {
+
+using Grads = std::vector<UOpRef>;
+
+// f(x, y, g) is the gradient of the one input.
+template <Value (*F)(const Value& x, const Value& y, const Value& g)>
+Grads OneInput(const UOpRef& y, const UOpRef& g) {
+  return {nullptr, F(y->src(1), y, g).u};
+}
+
+Value SqrtOf(const Value& x) { return Value(uop::Sqrt(x.u)); }
+
+// d e^x = e^x dx
+Value ExpRule(const Value&, const Value& y, const Value& g) { return g * y; }
+Value Expm1Rule(const Value&, const Value& y, const Value& g) { return g * (y + 1.0); }
+// d sigmoid(x) = s (1 - s) dx
+Value SigmoidRule(const Value&, const Value& y, const Value& g) { return g * ((1.0 - y) * y); }
+Value LogRule(const Value& x, const Value&, const Value& g) { return g / x; }
+Value Log10Rule(const Value& x, const Value&, const Value& g) { return g / (x * std::numbers::ln10); }
+Value Log1pRule(const Value& x, const Value&, const Value& g) { return g / (x + 1.0); }
+Value SinhRule(const Value& x, const Value&, const Value& g) { return g * Value(math::Cosh(x)); }
+Value CoshRule(const Value& x, const Value&, const Value& g) { return g * Value(math::Sinh(x)); }
+Value TanhRule(const Value&, const Value& y, const Value& g) { return g * (1.0 - y * y); }
+Value TanRule(const Value&, const Value& y, const Value& g) { return g * (y * y + 1.0); }
+// (1 - x)(1 + x): 1 - x^2 would lose the small difference near 1.
+Value AsinRule(const Value& x, const Value&, const Value& g) { return g / SqrtOf((1.0 - x) * (x + 1.0)); }
+Value AcosRule(const Value& x, const Value&, const Value& g) { return -(g / SqrtOf((1.0 - x) * (x + 1.0))); }
+Value AtanRule(const Value& x, const Value&, const Value& g) { return g / (x * x + 1.0); }
+Value AsinhRule(const Value& x, const Value&, const Value& g) { return g / SqrtOf(x * x + 1.0); }
+Value AcoshRule(const Value& x, const Value&, const Value& g) { return g / SqrtOf((x - 1.0) * (x + 1.0)); }
+Value AtanhRule(const Value& x, const Value&, const Value& g) { return g / ((1.0 - x) * (x + 1.0)); }
+// d erf(x) = 2/sqrt(pi) e^(-x^2) dx
+Value ErfRule(const Value& x, const Value&, const Value& g) {
+  return g * (Value(math::Exp(-(x * x))) * (2 * std::numbers::inv_sqrtpi));
+}
+Value ErfcRule(const Value& x, const Value& y, const Value& g) { return -ErfRule(x, y, g); }
+
+Value SoftplusRule(const Value& x, const Value&, const Value& g) { return g * Value(math::Sigmoid(x)); }
+// d logit(x) = dx / (x (1 - x))
+Value LogitRule(const Value& x, const Value&, const Value& g) { return g / (x * (1.0 - x)); }
+// d sinc(x) = (cos(pi x) - sinc(x)) / x dx, 0 at 0
+Value SincRule(const Value& x, const Value& y, const Value& g) {
+  const Value zero = x == 0.0, safe = Select(zero, 1.0, x);
+  const Value slope = (Value(uop::Cos((x * std::numbers::pi).u)) - y) / safe;
+  return Select(zero, 0.0, g * slope);
+}
+
+// d log(e^a + e^b) = sigmoid(a - b) da + sigmoid(b - a) db
+Grads LogAddExpRule(const UOpRef& y, const UOpRef& g) {
+  const Value a(y->src(1)), b(y->src(2));
+  return {nullptr, (Value(g) * Value(math::Sigmoid(a - b))).u, (Value(g) * Value(math::Sigmoid(b - a))).u};
+}
+Grads LogAddExp2Rule(const UOpRef& y, const UOpRef& g) {
+  const Value d = (Value(y->src(1)) - Value(y->src(2))) * std::numbers::ln2;
+  return {nullptr, (Value(g) * Value(math::Sigmoid(d))).u, (Value(g) * Value(math::Sigmoid(-d))).u};
+}
+// d copysign(a, b) = sign(a) sign(b) da, 0 where a is 0
+Grads CopysignRule(const UOpRef& y, const UOpRef& g) {
+  const Value a(y->src(1)), same = (a < 0.0) == (Value(y) < 0.0);
+  return {nullptr, Select(a == 0.0, 0.0, Select(same, Value(g), -Value(g))).u, nullptr};
+}
+// d atan2(y, x) = (x dy - y dx) / (x^2 + y^2)
+Grads Atan2Rule(const UOpRef& node, const UOpRef& g) {
+  const Value y(node->src(1)), x(node->src(2)), over = Value(g) / (x * x + y * y);
+  return {nullptr, (over * x).u, (-(over * y)).u};
+}
+// d hypot(a, b) = (a da + b db) / hypot(a, b), 0 at the origin
+Grads HypotRule(const UOpRef& y, const UOpRef& g) {
+  const Value a(y->src(1)), b(y->src(2)), r(y);
+  const Value over = Select(r == 0.0, 0.0, Value(g) / Select(r == 0.0, 1.0, r));
+  return {nullptr, (over * a).u, (over * b).u};
+}
+// d x^y = y x^(y-1) dx + x^y log(x) dy; 0 for dx where y is 0, and for dy where x is 0 and y >= 0.
+Grads PowRule(const UOpRef& node, const UOpRef& g0) {
+  const Value x(node->src(1)), y(node->src(2)), r(node), g(g0);
+  const UOp* exponent = node->src(2).get();
+  while (IsMovement(exponent->op())) exponent = exponent->src(0).get();
+  if (exponent->IsConst()) {
+    const double c = std::get<double>(exponent->value());
+    if (c == 0) return {nullptr, (g * 0.0).u, nullptr};
+    return {nullptr, (g * (Value(math::Pow(x.u, x.Like(c - 1).u)) * c)).u, nullptr};
+  }
+  const Value dx = Select(y == 0.0, 0.0, g * (y * Value(math::Pow(x.u, (y - 1.0).u))));
+  const Value flat = (x == 0.0) & Not(y < 0.0);
+  const Value dy = Select(flat, 0.0, g * (r * Value(math::Log(Select(flat, 1.0, x).u))));
+  return {nullptr, dx.u, dy.u};
+}
+
+}  // namespace
+
+const Derivative* FindDerivative(const std::string& name) {
+  static const auto* const kTable = new absl::flat_hash_map<std::string, Derivative>{
+      {"exp", OneInput<ExpRule>},
+      {"expm1", OneInput<Expm1Rule>},
+      {"sigmoid", OneInput<SigmoidRule>},
+      {"log", OneInput<LogRule>},
+      {"log10", OneInput<Log10Rule>},
+      {"log1p", OneInput<Log1pRule>},
+      {"sinh", OneInput<SinhRule>},
+      {"cosh", OneInput<CoshRule>},
+      {"tanh", OneInput<TanhRule>},
+      {"tan", OneInput<TanRule>},
+      {"asin", OneInput<AsinRule>},
+      {"acos", OneInput<AcosRule>},
+      {"atan", OneInput<AtanRule>},
+      {"asinh", OneInput<AsinhRule>},
+      {"acosh", OneInput<AcoshRule>},
+      {"atanh", OneInput<AtanhRule>},
+      {"erf", OneInput<ErfRule>},
+      {"erfc", OneInput<ErfcRule>},
+      {"softplus", OneInput<SoftplusRule>},
+      {"logit", OneInput<LogitRule>},
+      {"sinc", OneInput<SincRule>},
+      {"logaddexp", LogAddExpRule},
+      {"logaddexp2", LogAddExp2Rule},
+      {"copysign", CopysignRule},
+      {"atan2", Atan2Rule},
+      {"hypot", HypotRule},
+      {"pow", PowRule},
+  };
+  const auto it = kTable->find(name);
+  return it == kTable->end() ? nullptr : &it->second;
+}
+
+}  // namespace understudy::tensor_internal
