@@ -68,7 +68,9 @@ Value Odd(const Value& x, const Value& magnitude, double tiny) {
 Value ExpScaled(const Value& x, double shift) {
   const Split log2e = SplitOf(x, kLog2e);
   const Value in = Max(x, By(x, -128, -800));
-  const Value p = Min(in * log2e.hi, By(x, 0x1.fffffep+6, 0x1.fffffffffffffp+9));
+  const double top =
+      shift == 0 ? By(x, 0x1.fffffep+6, 0x1.fffffffffffffp+9) : By(x, 129 - 0x1p-16, 1025 - 0x1p-42);
+  const Value p = Min(in * log2e.hi, top);
   const Value lo = Fma(in, log2e.lo, Fma(in, log2e.hi, -p));
   const Value e = Exp2(shift == 0 ? p : p - shift);
   return Fma(e, lo * static_cast<double>(kLn2), e);
@@ -177,7 +179,11 @@ UOpRef Own(const char* name, const Value& value, std::vector<UOpRef> inputs) {
 
 UOpRef Exp(const UOpRef& x) { return Own("exp", ExpScaled(x, 0), {x}); }
 UOpRef Expm1(const UOpRef& x) { return Own("expm1", Expm1Value(x), {x}); }
-UOpRef Sigmoid(const UOpRef& x) { return Own("sigmoid", 1.0 / (ExpScaled(-Value(x), 0) + 1.0), {x}); }
+UOpRef Sigmoid(const UOpRef& node) {
+  // 1 / (1 + e^-x), and e^x / (1 + e^x) below 0: neither overflows, and small results keep their precision.
+  const Value x(node), e = ExpScaled(-Abs(x), 0);
+  return Own("sigmoid", Select(x < 0.0, e, x.Like(1)) / (e + 1.0), {node});
+}
 UOpRef Log(const UOpRef& x) { return Own("log", LogValue(x), {x}); }
 UOpRef Log10(const UOpRef& x) {
   return Own("log10", TimesSplit(Log2(x), kLn2 / std::numbers::ln10_v<long double>), {x});
@@ -287,17 +293,19 @@ UOpRef Logit(const UOpRef& node) {
   const Value x(node), rest = 1.0 - x;
   // About 1/2 the quotient is near 1: what it lacks of 1 is exact before the division.
   const Value middle = (x > 0.3) & (x < 0.7);
-  return Own("logit", Select(middle, Log1pValue((x - rest) / rest), LogValue(x / rest)), {node});
+  return Own("logit", Select(middle, Log1pValue((x + x - 1.0) / rest), LogValue(x / rest)), {node});
 }
 UOpRef Sinc(const UOpRef& node) {
   const Value x(node), half = x * 0.5, magic = x.Like(By(x, 0x1.8p+23, 0x1.8p+52));
-  // Reduced to [-1, 1] exactly; past the magic number all are even integers.
+  // Reduced to [-1, 1] exactly; past 2^23 (2^52) all are integers.
   const Value r = Fma((half + magic) - magic, -2.0, x);
   const Split pi = SplitOf(x, kPi);
   const Value p = r * pi.hi, lo = Fma(r, pi.lo, Fma(r, pi.hi, -p));
   const Value sine = Fma(lo, Value(uop::Cos(p.u)), Value(uop::Sin(p.u)));
-  const Value large = Select(Abs(x) < By(x, 0x1p+24, 0x1p+53), sine, sine * 0.0);
-  return Own("sinc", Select(x == 0.0, 1.0, large / (x * static_cast<double>(kPi))), {node});
+  const Value a = Abs(x), whole = (Abs(r) == 1.0) | Not(a < By(x, 0x1p+23, 0x1p+52));
+  const Value quotient = Select(whole, sine * 0.0, sine) / (x * static_cast<double>(kPi));
+  // Below these 1 - (pi x)^2 / 6 is 1.
+  return Own("sinc", Select(a < By(x, 0x1p-14, 0x1p-29), 1.0, quotient), {node});
 }
 
 UOpRef LogAddExp(const UOpRef& a_node, const UOpRef& b_node) {
@@ -333,7 +341,7 @@ UOpRef Pow(const UOpRef& base, const UOpRef& exponent) {
   // A zero base keeps its sign under odd exponents; infinite exponents count as even.
   const Value bits(uop::Bitcast(x.u, dtypes::kInt64));
   const Value negative = (bits < 0.0) & (x == x);
-  const Value below = x < 0.0;
+  const Value below = (x < 0.0) & (x > -INFINITY);
   Value r = Select(negative & odd, -size, Select(below & Not(whole), NAN, size));
   r = Select((y == 0.0) | (x == 1.0), 1.0, r);
   r = Select((x == -1.0) & (Abs(y) == y.Like(INFINITY)), 1.0, r);
