@@ -296,16 +296,16 @@ UOpRef Logit(const UOpRef& node) {
   return Own("logit", Select(middle, Log1pValue((x + x - 1.0) / rest), LogValue(x / rest)), {node});
 }
 UOpRef Sinc(const UOpRef& node) {
-  const Value x(node), half = x * 0.5, magic = x.Like(By(x, 0x1.8p+23, 0x1.8p+52));
-  // Reduced to [-1, 1] exactly; past 2^23 (2^52) all are integers.
-  const Value r = Fma((half + magic) - magic, -2.0, x);
+  // sin(pi x) = +-sin(pi r) for the distance r to the nearest integer; both steps to it are exact.
+  const Value x(node), t(uop::Trunc(x.u)), d = x - t, half_t = t * 0.5, up = Abs(d) > 0.5;
+  const Value r = Select(up, d - Select(x < 0.0, -1.0, x.Like(1)), d);
+  const Value odd = (Value(uop::Trunc(half_t.u)) != half_t) ^ up;
   const Split pi = SplitOf(x, kPi);
   const Value p = r * pi.hi, lo = Fma(r, pi.lo, Fma(r, pi.hi, -p));
   const Value sine = Fma(lo, Value(uop::Cos(p.u)), Value(uop::Sin(p.u)));
-  const Value a = Abs(x), whole = (Abs(r) == 1.0) | Not(a < By(x, 0x1p+23, 0x1p+52));
-  const Value quotient = Select(whole, sine * 0.0, sine) / (x * static_cast<double>(kPi));
+  const Value quotient = Select(odd, -sine, sine) / (x * static_cast<double>(kPi));
   // Below these 1 - (pi x)^2 / 6 is 1.
-  return Own("sinc", Select(a < By(x, 0x1p-14, 0x1p-29), 1.0, quotient), {node});
+  return Own("sinc", Select(Abs(x) < By(x, 0x1p-14, 0x1p-29), 1.0, quotient), {node});
 }
 
 UOpRef LogAddExp(const UOpRef& a_node, const UOpRef& b_node) {

@@ -82,7 +82,7 @@ const Wide kPi = 3.14159265358979323846264338327950288L;
 
 Wide SincOf(Wide x) {
   if (x == 0) return 1;
-  if (std::isinf(x)) return 0;
+  if (std::isinf(x)) return NAN;
   // sin(pi x) = +-sin(pi (x - n)) for the nearest integer n; both steps are exact.
   const Wide n = std::nearbyint(x);
   const Wide sine = std::sin(kPi * (x - n));

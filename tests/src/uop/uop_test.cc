@@ -155,6 +155,7 @@ TEST(UOp, MalformedNodesAreRefusedWithWhatIsWrong) {
       {Op::kPermute, dtypes::kFloat32, {b}, V{1}, "is no permutation"},
       {Op::kShrink, dtypes::kFloat32, {b}, V{3, 25}, "is not inside dimension 0"},
       {Op::kPad, dtypes::kFloat32, {b}, V{0, INT64_MAX}, "too large"},
+      {Op::kWithGradient, dtypes::kFloat32, {f}, std::string("exp"), "has 1 sources, expected at least 2"},
       {Op::kIota, dtypes::kFloat32, {}, int64_t{3}, "IOTA: the result has dtype f32"},
       {Op::kIota, dtypes::kInt64, {}, int64_t{-1}, "negative size -1"},
       {Op::kIota, dtypes::kInt8, {}, int64_t{129}, "128 is not a value of i8"},
