@@ -75,6 +75,12 @@ Grads Atan2Rule(const UOpRef& node, const UOpRef& g) {
   const Value y(node->src(1)), x(node->src(2)), over = Value(g) / (x * x + y * y);
   return {nullptr, (over * x).u, (-(over * y)).u};
 }
+// d (a - q b) = da - q db, for the whole number q = (a - y) / b that truncation or flooring gave
+Grads FmodRule(const UOpRef& y, const UOpRef& g) {
+  const Value b(y->src(2)), q = (Value(y->src(1)) - Value(y)) / b;
+  const Value whole(uop::Trunc((q + Select(q < 0.0, -0.5, q.Like(0.5))).u));
+  return {nullptr, g, (-(Value(g) * whole)).u};
+}
 // d hypot(a, b) = (a da + b db) / hypot(a, b), 0 at the origin
 Grads HypotRule(const UOpRef& y, const UOpRef& g) {
   const Value a(y->src(1)), b(y->src(2)), r(y);
@@ -126,6 +132,7 @@ const Derivative* FindDerivative(const std::string& name) {
       {"logaddexp2", LogAddExp2Rule},
       {"copysign", CopysignRule},
       {"atan2", Atan2Rule},
+      {"fmod", FmodRule},
       {"hypot", HypotRule},
       {"pow", PowRule},
   };

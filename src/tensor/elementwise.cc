@@ -122,13 +122,14 @@ UOpRef FmodFloat(const UOpRef& a0, const UOpRef& b0) {
   r = uop::Where(uop::CmpEq(r, zero), uop::Mul(a, zero), r);  // a zero takes the dividend's sign
   const UOpRef infinite =
       uop::And(uop::CmpEq(AbsOp(b), Filled(b, INFINITY)), uop::CmpLt(AbsOp(a), Filled(a, INFINITY)));
-  return uop::Cast(uop::Where(infinite, a, r), t);
+  return uop::WithGradient("fmod", uop::Cast(uop::Where(infinite, a, r), t), {a0, b0});
 }
 
 UOpRef ModFloat(const UOpRef& a, const UOpRef& b) {
   const UOpRef r = FmodFloat(a, b), zero = Filled(r, 0);
   const UOpRef differs = uop::Xor(uop::CmpLt(r, zero), uop::CmpLt(b, zero));
-  return uop::Where(uop::And(uop::CmpNe(r, zero), differs), uop::Add(r, b), r);
+  return uop::WithGradient("fmod", uop::Where(uop::And(uop::CmpNe(r, zero), differs), uop::Add(r, b), r),
+                           {a, b});
 }
 
 // Squares, multiplied where the exponent has the bit: wraps as the multiplications would. Negative exponents
@@ -365,6 +366,13 @@ Tensor Tensor::Pow(const Operand& exponent) const {
         (dtype().IsFloat() || n->kind() == Number::Kind::kInt)) {
       if (e < 0 && !dtype().IsFloat())
         return Tensor(Bad("Pow", "integers to the negative power ", e, ", expected floats"));
+      if (e == 0 && dtype().IsFloat()) {
+        // 1 with a gradient of 0.
+        const UOpRef one = tensor_internal::Constant(dtype(), 1.0, shape());
+        return Combine(
+            "Pow", {this},
+            uop::WithGradient("pow", one, {uop(), tensor_internal::Constant(dtype(), 0.0, shape())}));
+      }
       Tensor result = Full(shape(), 1, {dtype(), device()}), base = *this;
       bool any = false;
       for (uint64_t k = static_cast<uint64_t>(std::abs(e)); k != 0; k >>= 1, base = base.Mul(base)) {
