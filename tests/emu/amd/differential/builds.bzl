@@ -19,14 +19,14 @@ BUILDS = [
     for level in [0, 1, 3]
 ]
 
-# Of compiler_fault_kernels.inc, at -O3: target, wave size.
+# Of compiler_fault_kernels.inc: target, wave size; the level that is wrong, and one that is right.
 FAULT_BUILDS = [
     (target, wave)
     for target in ["gfx1100", "gfx1150", "gfx1200", "gfx1201"]
     for wave in [32, 64]
 ] + [(target, 64) for target in ["gfx90a", "gfx942", "gfx950"]]
 
-FAULT_KINDS = {"plain": "", "avoided": "-mllvm -disable-promote-alloca-to-vector"}
+FAULT_KINDS = {"plain": 3, "avoided": 0}
 
 def fault_name(kind, build):
     return "fault_%s_%s_w%d" % ((kind,) + build)
@@ -38,8 +38,8 @@ def group_of(level):
 def build_name(build):
     return "kernels_%s_O%d_w%d" % build
 
-def compile_kernels(name, source, srcs, build, options = ""):
-    """A code object of `source` (which includes `srcs`) for a build; `options` are more of the compiler's."""
+def compile_kernels(name, source, srcs, build):
+    """A code object of `source` (which includes `srcs`) for a build."""
     target, level, wave = build
     x, y, z = group_of(level).split(",")
     rdna = target.startswith("gfx1")
@@ -52,7 +52,6 @@ def compile_kernels(name, source, srcs, build, options = ""):
             "-ffp-contract=off -Wno-everything -I. -I$(GENDIR) -DWAVE_SIZE=%d" % wave,
             "-DGROUP_X=%su -DGROUP_Y=%su -DGROUP_Z=%su" % (x, y, z),
             "-mwavefrontsize64" if rdna and wave == 64 else "",
-            options,
             "-O%d -o $@ $(location %s)" % (level, source),
         ]),
     )
