@@ -13,6 +13,7 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -117,6 +118,26 @@ void SplitVectorNegations(llvm::Module& module) {
     }
     negation->replaceAllUsesWith(out);
     negation->eraseFromParent();
+  }
+}
+
+// LLVM 22's AMDGPU selector crashes on `vector.reduce.add` of a product of <4 x i8>, which the optimiser
+// makes of four unrolled products of bytes. The same sum element by element is selected; sums of i16 go the
+// same way, as the shuffles between halves of a short vector gain nothing there.
+void SplitNarrowSums(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& i : llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto* sum = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
+      if (sum == nullptr || sum->getIntrinsicID() != llvm::Intrinsic::vector_reduce_add) continue;
+      llvm::Value* elements = sum->getArgOperand(0);
+      if (sum->getType()->getIntegerBitWidth() >= 32) continue;
+      llvm::IRBuilder<> b(sum);
+      const unsigned count = llvm::cast<llvm::FixedVectorType>(elements->getType())->getNumElements();
+      llvm::Value* out = b.CreateExtractElement(elements, uint64_t{0});
+      for (unsigned k = 1; k < count; ++k) out = b.CreateAdd(out, b.CreateExtractElement(elements, k));
+      sum->replaceAllUsesWith(out);
+      sum->eraseFromParent();
+    }
   }
 }
 
@@ -242,6 +263,7 @@ absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Targ
   Optimize(*module, *machine);
   if (!host) {
     SplitVectorNegations(*module);
+    SplitNarrowSums(*module);
     HideOverflowTests(*module);
   }
   US_ASSIGN_OR_RETURN(const auto object, EmitObject(*module, *machine));

@@ -90,6 +90,7 @@ const std::vector<OpCase>& BinaryCases();
 const std::vector<OpCase>& MovementCases();
 const std::vector<OpCase>& ReductionCases();
 const std::vector<OpCase>& NetworkCases();
+const std::vector<OpCase>& LayerCases();  // layer_cases.cc
 
 std::vector<DType> TypesOf(Types types);
 
