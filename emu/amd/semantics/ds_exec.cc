@@ -114,10 +114,7 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
   const uint32_t* data = Row(wave, inst.src[1]);
   const uint32_t* data2 = Op::kDataWords == 2 ? Row(wave, inst.src[2]) : data;
   uint32_t* out = InLanes(inst.dst[0]) ? Row(wave, inst.dst[0]) : nullptr;
-  // LDS follows the wave's denormal mode and rounds to nearest even.
-  FpMode mode = FpMode::FromModeRegister(wave.mode);
-  mode.round32 = mode.round16_64 = Round::kNearestEven;
-  AtomicMath math(mode);
+  AtomicMath math = LdsAtomicMath<Op, T>(wave);
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     const int lane = __builtin_ctzll(mask);
     const uint32_t at = address[lane] + static_cast<uint32_t>(inst.offset);

@@ -105,8 +105,9 @@ ExecResult Store(const Inst& inst, WaveState& wave) {
     if (!TexelAddress(image, address.Position(lane), &at)) continue;
     uint8_t element[16] = {};
     if (kPacking != Packing::kConverted) {
-      const int words = std::min(4, std::popcount(inst.dmask));
-      for (int i = 0; i < words; ++i) std::memcpy(element + 4 * i, &data[i * stride + lane], 4);
+      uint32_t words[4] = {};
+      for (int i = 0; i < 4 && i < std::popcount(inst.dmask); ++i) words[i] = data[i * stride + lane];
+      std::memcpy(element, words, sizeof(words));
     } else {
       const auto supplied = [&](int i) {
         if (!inst.d16) return data[i * stride + lane];
@@ -137,7 +138,7 @@ ExecResult AtomicOf(const Inst& inst, WaveState& wave) {
   constexpr int kWords = sizeof(T) / 4;
   const int stride = wave.wave_size;
   uint32_t* data = Row(wave, inst.src[3]);
-  AtomicMath math = MemoryAtomicMath(wave.isa);
+  AtomicMath math = MemoryAtomicMath<Op>(wave);
   for (uint64_t mask = wave.exec(); mask != 0; mask &= mask - 1) {
     const int lane = __builtin_ctzll(mask);
     uint64_t at;

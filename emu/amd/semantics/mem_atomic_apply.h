@@ -8,8 +8,9 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 
-#include "emu/amd/isa/opcode.h"
+#include "emu/amd/core/wave_state.h"
 #include "emu/amd/semantics/builder.h"
 #include "emu/amd/semantics/mem_atomics.h"
 
@@ -17,11 +18,31 @@ namespace understudy::emu::amd {
 
 using AtomicMath = LaneMath<false>;
 
-// Memory pipelines outside the ALU round to nearest even and keep denormals, whatever MODE says; gfx90a's
-// flushes those of f32 (LLVM uses its instructions only where a program allows that).
-inline AtomicMath MemoryAtomicMath(Isa isa) {
+// Memory pipelines outside the ALU round to nearest even. Additions of f32 flush denormals on RDNA3 and
+// gfx90a, and RDNA3's minimum, maximum and compare follow MODE's bit for inputs (RDNA3 ISA 13.2); all others
+// keep denormals (RDNA4 ISA 13.2; gfx942 and gfx950 by LLVM's memory-atomic-fadd-f32-denormal-support,
+// against their manual's table).
+template <class Op>
+AtomicMath MemoryAtomicMath(const WaveState& wave) {
+  const bool rdna3 = wave.isa == Isa::kRdna3 || wave.isa == Isa::kRdna35;
   FpMode mode;
-  mode.flush_in32 = mode.flush_out32 = isa == Isa::kCdna2;
+  if constexpr (std::is_same_v<Op, atomic::FAdd>) {
+    mode.flush_in32 = mode.flush_out32 = rdna3 || wave.isa == Isa::kCdna2;
+  } else if (rdna3) {
+    const FpMode own = FpMode::FromModeRegister(wave.mode);
+    mode.flush_in32 = own.flush_in32;
+    mode.flush_in16_64 = own.flush_in16_64;
+  }
+  return AtomicMath(mode);
+}
+
+// LDS follows the wave's denormal mode and rounds to nearest even; its f64 adder keeps denormals.
+template <class Op, class T>
+AtomicMath LdsAtomicMath(const WaveState& wave) {
+  FpMode mode = FpMode::FromModeRegister(wave.mode);
+  mode.round32 = mode.round16_64 = Round::kNearestEven;
+  if constexpr (std::is_same_v<Op, atomic::FAdd> && sizeof(T) == 8)
+    mode.flush_in16_64 = mode.flush_out16_64 = false;
   return AtomicMath(mode);
 }
 

@@ -68,26 +68,36 @@ struct FAdd {
     return m.Bits(m.FAdd(AsFloat(m, old), AsFloat(m, data)));
   }
 };
-// The comparison decides; where it is false (a NaN among them), memory keeps its value.
-struct FMin {
+// By the order of the manuals' chapters on float atomics (RDNA3 ISA 13.3, CDNA4 ISA 9.2.3): -0 is below +0, a
+// quiet NaN loses against everything, a signalling one wins and is made quiet. MODE flushes denormals for the
+// comparison alone: memory gets the value as it was. Of two NaNs of a kind the manuals say "src0", which is
+// taken to be the data.
+template <bool kMax, class M, class F>
+auto WinsOver(M& m, F a, F b) {
+  const auto x = m.In(a), y = m.In(b);
+  const auto zeros = m.And(m.IsZero(x), m.IsZero(y));
+  return kMax ? m.Or(m.FGt(a, b), m.And(zeros, m.And(m.Not(m.SignBit(x)), m.SignBit(y))))
+              : m.Or(m.FLt(a, b), m.And(zeros, m.And(m.SignBit(x), m.Not(m.SignBit(y)))));
+}
+template <bool kMax>
+struct FMinMax {
   static constexpr int kDataWords = 1;
   template <class M, class T>
   static T New(M& m, T old, T data, T) {
-    return m.Select(m.FLt(AsFloat(m, data), AsFloat(m, old)), data, old);
+    const auto a = AsFloat(m, data), b = AsFloat(m, old);
+    const auto wins = WinsOver<kMax>(m, a, b);
+    const T ordered = m.Select(m.IsNan(a), old, m.Select(m.Or(m.IsNan(b), wins), data, old));
+    return m.Select(m.IsSNan(a), m.Bits(m.Quiet(a)), m.Select(m.IsSNan(b), m.Bits(m.Quiet(b)), ordered));
   }
 };
-struct FMax {
-  static constexpr int kDataWords = 1;
-  template <class M, class T>
-  static T New(M& m, T old, T data, T) {
-    return m.Select(m.FGt(AsFloat(m, data), AsFloat(m, old)), data, old);
-  }
-};
+using FMin = FMinMax<false>;
+using FMax = FMinMax<true>;
+// +0 equals -0 and a NaN equals nothing; where MODE flushes denormals, so does the value that is stored.
 struct FCompareSwap {
   static constexpr int kDataWords = 2;
   template <class M, class T>
   static T New(M& m, T old, T data, T data2) {
-    return m.Select(m.FEq(AsFloat(m, old), AsFloat(m, data2)), data, old);
+    return m.Select(m.FEq(AsFloat(m, old), AsFloat(m, data2)), m.Bits(m.In(AsFloat(m, data))), old);
   }
 };
 
@@ -95,22 +105,19 @@ struct FCompareStore {
   static constexpr int kDataWords = 2;
   template <class M, class T>
   static T New(M& m, T old, T data, T data2) {
-    return m.Select(m.FEq(AsFloat(m, old), AsFloat(m, data)), data2, old);
+    return m.Select(m.FEq(AsFloat(m, old), AsFloat(m, data)), m.Bits(m.In(AsFloat(m, data2))), old);
   }
 };
 // minimumNumber and maximumNumber (RDNA4's _NUM forms): a number beats a NaN, two NaNs give the data's
-// quieted, and -0 is below +0.
+// quieted, and -0 is below +0. MODE flushes denormals first (RDNA4 ISA 13.2).
 template <bool kMax>
 struct FMinMaxNum {
   static constexpr int kDataWords = 1;
   template <class M, class T>
   static T New(M& m, T old, T data, T) {
-    const auto a = AsFloat(m, data), b = AsFloat(m, old);
-    const auto zeros = m.And(m.IsZero(a), m.IsZero(b));
-    const auto wins = kMax ? m.Or(m.FGt(a, b), m.And(zeros, m.And(m.Not(m.SignBit(a)), m.SignBit(b))))
-                           : m.Or(m.FLt(a, b), m.And(zeros, m.And(m.SignBit(a), m.Not(m.SignBit(b)))));
-    const auto both = m.Bits(m.Quiet(a));
-    return m.Select(m.IsNan(a), m.Select(m.IsNan(b), both, old), m.Select(m.Or(m.IsNan(b), wins), data, old));
+    const auto a = m.In(AsFloat(m, data)), b = m.In(AsFloat(m, old));
+    const T number = m.Select(m.Or(m.IsNan(b), WinsOver<kMax>(m, a, b)), m.Bits(a), m.Bits(b));
+    return m.Select(m.IsNan(a), m.Select(m.IsNan(b), m.Bits(m.Quiet(a)), m.Bits(b)), number);
   }
 };
 using FMinNum = FMinMaxNum<false>;

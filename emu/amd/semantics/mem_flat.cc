@@ -33,7 +33,7 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
   const uint32_t* data = Row(wave, inst.src[1]);
   const uint32_t* data2 = Op::kDataWords == 2 ? data + kWords * stride : data;
   uint32_t* out = InLanes(inst.dst[0]) ? Row(wave, inst.dst[0]) : nullptr;
-  AtomicMath math = MemoryAtomicMath(wave.isa);
+  AtomicMath math = MemoryAtomicMath<Op>(wave);
   return AccessSpace<kSpace, sizeof(T), Access::kAtomic>(inst, wave, [&](int lane, uint8_t* bytes) {
     const T old = ApplyAtomicShared<Op, T>(math, bytes, GetValue<T>(data + lane, stride),
                                            GetValue<T>(data2 + lane, stride));

@@ -21,7 +21,7 @@ void Put(const Inst& inst, WaveState& wave, const uint32_t* words, int count) {
 
 template <int kWords>
 ExecResult Load(const Inst& inst, WaveState& wave) {
-  const uint64_t address = ScalarDwordAddress(inst, wave);
+  const uint64_t address = ScalarAddress(inst, wave);
   uint32_t words[kWords];
   if (const uint8_t* host = wave.mem->Translate(address, sizeof(words), Access::kRead)) {
     std::memcpy(words, host, sizeof(words));
@@ -43,8 +43,7 @@ uint32_t Extend(T value) {
 
 template <class T>
 ExecResult LoadNarrow(const Inst& inst, WaveState& wave) {
-  const uint64_t address =
-      (ReadScalar64(inst.src[0], wave) + ScalarMemoryOffset(inst, wave)) & ~uint64_t{sizeof(T) - 1};
+  const uint64_t address = ScalarAddress(inst, wave, sizeof(T));
   T value;
   LogGlobalAccess(wave, Access::kRead, -1, address, sizeof(T));
   if (!wave.mem->Read(address, &value, sizeof(T))) {
@@ -64,7 +63,7 @@ template <int kWords>
 ExecResult BufferLoad(const Inst& inst, WaveState& wave) {
   if (inst.src[0].reg == kNull) return NullDescriptor(wave);
   const ScalarBuffer buffer(&wave.sgpr[inst.src[0].reg]);
-  const uint64_t offset = ScalarMemoryOffset(inst, wave) & ~uint64_t{3};
+  const uint64_t offset = ScalarMemoryOffset(inst, wave);
   uint32_t words[kWords] = {};
   for (int i = 0; i < kWords; ++i) {
     const uint64_t at = offset + 4 * static_cast<uint64_t>(i);
@@ -83,7 +82,7 @@ template <class T>
 ExecResult BufferLoadNarrow(const Inst& inst, WaveState& wave) {
   if (inst.src[0].reg == kNull) return NullDescriptor(wave);
   const ScalarBuffer buffer(&wave.sgpr[inst.src[0].reg]);
-  const uint64_t offset = ScalarMemoryOffset(inst, wave) & ~uint64_t{sizeof(T) - 1};
+  const uint64_t offset = ScalarMemoryOffset(inst, wave, sizeof(T));
   T value = 0;
   if (buffer.Contains(offset, sizeof(T))) {
     const uint64_t address = (buffer.base & ~uint64_t{sizeof(T) - 1}) + offset;

@@ -12,16 +12,18 @@
 
 namespace understudy::emu::amd {
 
-// The instruction's offset and its offset register, bytes.
-inline uint64_t ScalarMemoryOffset(const Inst& inst, const WaveState& wave) {
-  uint64_t offset = static_cast<uint64_t>(static_cast<int64_t>(inst.offset));
-  if (inst.src[1].kind != Operand::Kind::kNone) offset += ReadScalar32(inst.src[1], wave);
+// The instruction's offset and its offset register, bytes. Of each, the bits below `align` are ignored (RDNA4
+// ISA 8.1.1; the others' manuals say it of all components of the address).
+inline uint64_t ScalarMemoryOffset(const Inst& inst, const WaveState& wave, uint64_t align = 4) {
+  uint64_t offset = static_cast<uint64_t>(static_cast<int64_t>(inst.offset)) & ~(align - 1);
+  if (inst.src[1].kind != Operand::Kind::kNone)
+    offset += ReadScalar32(inst.src[1], wave) & ~static_cast<uint32_t>(align - 1);
   return offset;
 }
 
-// Of dwords: the low two bits of the sum are ignored.
-inline uint64_t ScalarDwordAddress(const Inst& inst, const WaveState& wave) {
-  return (ReadScalar64(inst.src[0], wave) + ScalarMemoryOffset(inst, wave)) & ~uint64_t{3};
+// The address of values of `align` bytes, or of dwords.
+inline uint64_t ScalarAddress(const Inst& inst, const WaveState& wave, uint64_t align = 4) {
+  return (ReadScalar64(inst.src[0], wave) & ~(align - 1)) + ScalarMemoryOffset(inst, wave, align);
 }
 
 // A buffer descriptor as scalar memory sees it (RDNA4 ISA 9.4.1.4): in range are offsets below `size`.

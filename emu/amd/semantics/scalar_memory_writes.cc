@@ -25,26 +25,27 @@ ExecResult WriteWords(const Inst& inst, WaveState& wave, uint64_t address, int w
 
 template <int kWords>
 ExecResult Store(const Inst& inst, WaveState& wave) {
-  return WriteWords(inst, wave, ScalarDwordAddress(inst, wave), kWords);
+  return WriteWords(inst, wave, ScalarAddress(inst, wave), kWords);
 }
 
 // Words past the end of the buffer are not written.
 template <int kWords>
 ExecResult BufferStore(const Inst& inst, WaveState& wave) {
   const ScalarBuffer buffer(&wave.sgpr[inst.src[0].reg]);
-  const uint64_t offset = ScalarMemoryOffset(inst, wave) & ~uint64_t{3};
+  const uint64_t offset = ScalarMemoryOffset(inst, wave);
   int words = 0;
   while (words < kWords && buffer.Contains(offset + 4 * static_cast<uint64_t>(words), 4)) ++words;
   return words == 0 ? ExecResult::kNext
                     : WriteWords(inst, wave, (buffer.base & ~uint64_t{3}) + offset, words);
 }
 
-// A scalar private offset counts dwords of the wave: the register offset is scaled by its 64 lanes.
+// base + offset + register * 64 (CDNA4 ISA 8.2.1.1): a register's offset is that of one of 64 lanes.
 uint64_t ScratchAddress(const Inst& inst, const WaveState& wave) {
-  uint64_t address =
-      ReadScalar64(inst.src[0], wave) + static_cast<uint64_t>(static_cast<int64_t>(inst.offset));
-  if (inst.src[1].kind != Operand::Kind::kNone) address += uint64_t{ReadScalar32(inst.src[1], wave)} * 64;
-  return address & ~uint64_t{3};
+  uint64_t address = (ReadScalar64(inst.src[0], wave) & ~uint64_t{3}) +
+                     (static_cast<uint64_t>(static_cast<int64_t>(inst.offset)) & ~uint64_t{3});
+  if (inst.src[1].kind != Operand::Kind::kNone)
+    address += uint64_t{ReadScalar32(inst.src[1], wave) & ~3u} * 64;
+  return address;
 }
 
 template <int kWords>
@@ -81,11 +82,11 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
   bool in_range = true;
   if (kBuffer) {
     const ScalarBuffer buffer(&wave.sgpr[inst.src[0].reg]);
-    const uint64_t offset = ScalarMemoryOffset(inst, wave) & ~uint64_t{3};
+    const uint64_t offset = ScalarMemoryOffset(inst, wave);
     in_range = buffer.Contains(offset, sizeof(T));
     address = (buffer.base & ~uint64_t{3}) + offset;
   } else {
-    address = ScalarDwordAddress(inst, wave);
+    address = ScalarAddress(inst, wave);
   }
   T old = 0;
   if (in_range) {
@@ -93,7 +94,7 @@ ExecResult Atomic(const Inst& inst, WaveState& wave) {
     uint8_t* host = wave.mem->Translate(address, sizeof(T), Access::kAtomic);
     if (host == nullptr) return RaiseMemoryFault(wave, address, sizeof(T), Access::kAtomic, -1);
     LogGlobalAccess(wave, Access::kAtomic, -1, address, sizeof(T));
-    AtomicMath math = MemoryAtomicMath(wave.isa);
+    AtomicMath math = MemoryAtomicMath<Op>(wave);
     old = ApplyAtomicShared<Op, T>(math, host, data, data2);
   }
   if (inst.glc) std::memcpy(&wave.sgpr[reg], &old, sizeof(T));

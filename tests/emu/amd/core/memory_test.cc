@@ -265,6 +265,16 @@ struct AtomicCase {
 
 float F(uint64_t v) { return std::bit_cast<float>(static_cast<uint32_t>(v)); }
 uint64_t FBits(float v) { return std::bit_cast<uint32_t>(v); }
+// RDNA3 ISA 13.2: sums in memory count denormals as zeros of their sign.
+float WithoutDenormals(uint64_t v) { return F((v & 0x7f800000) == 0 ? v & 0x80000000 : v); }
+// RDNA3 ISA 13.3, for quiet NaNs: they lose, and -0 is below +0.
+uint64_t Selected(uint64_t old, uint64_t data, bool maximum) {
+  if (std::isnan(F(data))) return old;
+  if (std::isnan(F(old))) return data;
+  const bool below = F(data) != F(old) ? F(data) < F(old) : std::signbit(F(data)) && !std::signbit(F(old));
+  const bool above = F(data) != F(old) ? F(data) > F(old) : !std::signbit(F(data)) && std::signbit(F(old));
+  return (maximum ? above : below) ? data : old;
+}
 int32_t I(uint64_t v) { return static_cast<int32_t>(v); }
 int64_t L(uint64_t v) { return static_cast<int64_t>(v); }
 
@@ -291,9 +301,11 @@ const AtomicCase kAtomics[] = {
     {nullptr, "mskor_rtn_b32", 4, 2, [](uint64_t o, uint64_t d, uint64_t e) { return (o & ~d) | e; }},
     {nullptr, "wrap_rtn_b32", 4, 2,
      [](uint64_t o, uint64_t d, uint64_t e) { return o >= d ? o - d : o + e; }},
-    {"add_f32", "add_rtn_f32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return FBits(F(o) + F(d)); }},
-    {"min_f32", "min_rtn_f32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return F(d) < F(o) ? d : o; }},
-    {"max_f32", "max_rtn_f32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return F(d) > F(o) ? d : o; }},
+    {"add_f32", nullptr, 4, 1,
+     [](uint64_t o, uint64_t d, uint64_t) { return FBits(WithoutDenormals(o) + WithoutDenormals(d)); }},
+    {nullptr, "add_rtn_f32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return FBits(F(o) + F(d)); }},
+    {"min_f32", "min_rtn_f32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return Selected(o, d, false); }},
+    {"max_f32", "max_rtn_f32", 4, 1, [](uint64_t o, uint64_t d, uint64_t) { return Selected(o, d, true); }},
     {"swap_b64", "storexchg_rtn_b64", 8, 1, [](uint64_t, uint64_t d, uint64_t) { return d; }},
     {"add_u64", "add_rtn_u64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return o + d; }},
     {"sub_u64", "sub_rtn_u64", 8, 1, [](uint64_t o, uint64_t d, uint64_t) { return o - d; }},

@@ -102,7 +102,7 @@ void ExactMachine::SetV(int reg, int lane, int bytes, uint64_t value) {
 WaveImage ExactMachine::Save() const {
   WaveImage image;
   image.sgpr.assign(wave.sgpr, wave.sgpr + 128);
-  image.vgpr.assign(wave.vgpr, wave.vgpr + 512 * wave.wave_size);
+  image.vgpr.assign(wave.vgpr, wave.vgpr + kComparedVgprs * wave.wave_size);
   image.buffer = buffer;
   image.lds = lds;
   image.scratch = scratch;

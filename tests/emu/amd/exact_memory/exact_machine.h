@@ -40,6 +40,7 @@ class ExactMachine : public MemoryMachine {
  public:
   static constexpr size_t kBufferBytes = 16384, kLdsBytes = 32768;
   static constexpr uint32_t kScratchBytes = 512;
+  static constexpr int kComparedVgprs = 80;
 
   ExactMachine(Isa isa, int wave_size);
 

@@ -207,7 +207,9 @@ TEST_P(Images, AtomicsFollowTheFormula) {
           const uint32_t k = static_cast<uint32_t>(lane) * 7 + round * 31;
           const uint64_t old = AtomicValue(*formula, bits, k);
           Put(&machine.buffer, Texel(format, lane), bytes, old);
-          machine.SetV(kData, lane, bytes, AtomicValue(*formula, bits, k / 5 + static_cast<uint32_t>(lane)));
+          uint64_t data = AtomicValue(*formula, bits, k / 5 + static_cast<uint32_t>(lane));
+          if (!IsDefined(*formula, bits, false, old, data, 0)) data = AtomicValue(*formula, bits, 4);
+          machine.SetV(kData, lane, bytes, data);
           if (formula->operands == 2)
             machine.SetV(kData + words, lane, bytes,
                          lane % 3 == 0 ? old : AtomicValue(*formula, bits, k / 3));
@@ -220,7 +222,7 @@ TEST_P(Images, AtomicsFollowTheFormula) {
             return machine.Vgpr(reg, lane) | (bytes == 8 ? uint64_t{machine.Vgpr(reg + 1, lane)} << 32 : 0);
           };
           Put(&want.buffer, Texel(format, lane), bytes,
-              formula->result(old, value(kData), value(kData + words), bits));
+              formula->result(old, value(kData), value(kData + words), bits, false));
           if (returns) want.PutV(kData, lane, bytes, old);
         }
         machine.Expect(row->op, Text(row->op, registers, (1u << registers) - 1, false, returns, false), want);

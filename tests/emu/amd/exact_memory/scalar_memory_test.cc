@@ -70,7 +70,7 @@ TEST_P(ScalarMemory, LoadsAndStoresMoveTheirWords) {
     ASSERT_NE(move, nullptr) << name;
     const bool buffer = Contains(name, "_BUFFER_"), scratch = Contains(name, "_SCRATCH_");
     const int words = (move->bytes + 3) / 4;
-    // Private memory's register offset counts bytes of one lane, of 64 lanes (Vega ISA 7.2).
+    // Private memory: base + offset + register * 64 (CDNA4 ISA 8.2.1.1).
     for (const Address& address : Addresses(scratch ? 64 : 1)) {
       for (const bool beyond : {false, true}) {
         if (beyond && !buffer) continue;
@@ -106,6 +106,35 @@ TEST_P(ScalarMemory, LoadsAndStoresMoveTheirWords) {
   EXPECT_EQ(checked, isa() == Isa::kRdna4 ? 20 : IsRdna(isa()) ? 10 : 22);
 }
 
+// Of base, offset and register the bits below the value's size (dwords': two) are ignored, each by itself.
+TEST_P(ScalarMemory, LowBitsOfEveryComponentAreIgnored) {
+  ExactMachine machine(isa(), GetParam().lanes);
+  for (const decode::Row* row : MemoryRows(isa())) {
+    const std::string name = OpcodeName(row->op);
+    if (!StartsWith(name, "S_LOAD_")) continue;
+    const Move* move = FindMove(name.substr(7));
+    ASSERT_NE(move, nullptr) << name;
+    const uint32_t ignored = static_cast<uint32_t>(std::min(4, move->bytes)) - 1;
+    Prepare(machine, row->number);
+    machine.Set64(4, MemoryMachine::kBufferVa + 0x103);
+    machine.wave.sgpr[6] = 0x33;
+    WaveImage want = machine.Save();
+    const size_t at = (0x103 & ~ignored) + (0x33 & ~ignored) + (0x42 & ~ignored);
+    uint64_t value = Get(machine.buffer, at, std::min(4, move->bytes));
+    if (move->is_signed && (value >> (8 * move->bytes - 1)) != 0) value |= ~uint64_t{0} << (8 * move->bytes);
+    want.sgpr[kData] = static_cast<uint32_t>(value);
+    const int words = (move->bytes + 3) / 4;
+    for (int i = 1; i < words; ++i)
+      want.sgpr[static_cast<size_t>(kData + i)] =
+          static_cast<uint32_t>(Get(machine.buffer, at + 4 * static_cast<size_t>(i), 4));
+    machine.Expect(
+        row->op,
+        absl::StrFormat("%s %s, s[4:5], s6 offset:0x42", LowerName(row->op), Registers('s', kData, words)),
+        want);
+    if (HasFailure()) return;
+  }
+}
+
 TEST_P(ScalarMemory, AtomicsFollowTheFormula) {
   ExactMachine machine(isa(), GetParam().lanes);
   int checked = 0;
@@ -132,7 +161,7 @@ TEST_P(ScalarMemory, AtomicsFollowTheFormula) {
         set(kData, data);
         if (formula->operands == 2) set(kData + words, other);
         WaveImage want = machine.Save();
-        Put(&want.buffer, address.offset, bytes, formula->result(old, data, other, bits));
+        Put(&want.buffer, address.offset, bytes, formula->result(old, data, other, bits, false));
         if (returns) {
           want.sgpr[kData] = static_cast<uint32_t>(old);
           if (wide) want.sgpr[kData + 1] = static_cast<uint32_t>(old >> 32);
