@@ -28,6 +28,12 @@ std::string TypeName(DType t) {
   return t.Name();
 }
 
+// A parameter's element: narrow floats are read and written as their bits.
+std::string ElementName(DType t) {
+  if (!t.IsFloat() || t.BitWidth() >= 32) return TypeName(t);
+  return TypeName(t.BitWidth() == 8 ? dtypes::kUInt8 : dtypes::kUInt16);
+}
+
 bool Knows(DType t) {
   switch (t.scalar) {
     case Scalar::kBool:
@@ -71,9 +77,8 @@ class Writer {
     for (const UOpRef& op : k_.ops) US_RETURN_IF_ERROR(Emit(*op));
     if (indent_ != 1) return absl::InternalError("a loop is not closed");
     RenderedText out;
-    out.name = k_.name.empty() || std::isdigit(static_cast<unsigned char>(k_.name[0]))
-                   ? Identifier("k_", k_.name)
-                   : Identifier("", k_.name);
+    // With a prefix that nothing else in the text has.
+    out.name = Identifier("k_", k_.name);
     out.text = absl::StrCat(Prelude(), Signature(out.name), body_, "}\n", Wrapper(out.name));
     if (dialect_ == CDialect::kC) out.flags = "-std=c11 -O2 -ffp-contract=off -fno-math-errno";
     if (dialect_ == CDialect::kOpenCl) out.flags = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
@@ -127,8 +132,8 @@ class Writer {
     for (const KernelParam& p : k_.params) {
       const char* space = dialect_ == CDialect::kOpenCl ? "__global " : "";
       const char* restricted = dialect_ == CDialect::kHip ? " __restrict__ " : " restrict ";
-      args.push_back(absl::StrCat(space, p.written ? "" : "const ", TypeName(p.dtype), "*", restricted, "p",
-                                  p.position));
+      args.push_back(absl::StrCat(space, p.written ? "" : "const ", ElementName(p.dtype), "*", restricted,
+                                  "p", p.position));
     }
     for (const VarArg& v : k_.vars) args.push_back(absl::StrCat("i64 ", Identifier("var_", v.name)));
     if (dialect_ == CDialect::kC) args.push_back("i64 workgroup");
@@ -439,6 +444,13 @@ class Writer {
       case Op::kBitcast:
         return Bitcast(in, t, x[0]);
       case Op::kWhere:
+        if (dialect_ == CDialect::kC && t.IsFloat()) {
+          // clang 22 for Hexagon takes `x < y ? x : y` for sfmin, which drops a NaN and the sign of 0.
+          helpers_.insert(
+              "#ifdef __hexagon__\nstatic inline int choose(int c) { __asm__(\"\" : \"+r\"(c)); return c; }\n"
+              "#else\n#define choose(c) (c)\n#endif\n");
+          return absl::StrCat("(choose(", x[0], ") ? ", x[1], " : ", x[2], ")");
+        }
         return absl::StrCat("(", x[0], " ? ", x[1], " : ", x[2], ")");
       case Op::kCmpLt:
         return cast("u8", absl::StrCat(x[0], " < ", x[1]));

@@ -24,7 +24,7 @@ enum class CDialect { kC, kOpenCl, kHip };
 // kOpenCl: __kernel void name(__global T* p0, ..., long var0, ...)
 // kHip:    extern "C" __global__ void name(T* p0, ..., long long var0, ...); compiles without HIP's headers.
 struct RenderedText {
-  std::string name;
+  std::string name;  // of the function: "k_" and the kernel's
   std::string text;
   std::string flags;  // for the dialect's compiler
   std::array<int64_t, 3> global = {1, 1, 1}, local = {1, 1, 1};
