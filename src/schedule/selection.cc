@@ -75,14 +75,31 @@ Seen ThroughViews(const UOp* node, Place at, bool casts) {
   }
 }
 
-// The index expression that the value at this place is, when it is an IOTA whose casts lose nothing.
+// What an integer op makes of a position: multiples and sums with constants, and casts that lose nothing.
+UOpRef StepOf(const UOp& op, const UOpRef& a, int64_t constant) {
+  UOpRef out = a;
+  if (op.op() == Op::kAdd) out = index::Sum(a, uop::IndexConst(constant));
+  if (op.op() == Op::kMul) out = index::Scale(a, constant);
+  return Fits(index::BoundsOf(out), op.dtype()) ? out : nullptr;
+}
+
+// The index expression that the value at this place is, when it is an IOTA or follows from one.
 UOpRef PositionOf(const UOp* node, Place at) {
-  Seen s = ThroughViews(node, std::move(at), false);
-  if (s.padded) return nullptr;
+  const Seen s = ThroughViews(node, std::move(at), false);
+  if (s.padded || !s.node->dtype().IsInt()) return nullptr;
   if (s.node->op() == Op::kIota) return s.at.index[0];
-  if (s.node->op() != Op::kCast || !s.node->dtype().IsInt()) return nullptr;
-  const UOpRef inner = PositionOf(s.node->src(0).get(), s.at);
-  return inner != nullptr && Fits(index::BoundsOf(inner), s.node->dtype()) ? inner : nullptr;
+  if (s.node->op() == Op::kCast) {
+    const UOpRef inner = PositionOf(s.node->src(0).get(), s.at);
+    return inner == nullptr ? nullptr : StepOf(*s.node, inner, 0);
+  }
+  if (s.node->op() != Op::kAdd && s.node->op() != Op::kMul) return nullptr;
+  for (int side = 0; side < 2; ++side) {
+    const Seen c = ThroughViews(s.node->src(1 - side).get(), s.at, false);
+    if (c.padded || c.node->op() != Op::kConst) continue;
+    const UOpRef inner = PositionOf(s.node->src(side).get(), s.at);
+    if (inner != nullptr) return StepOf(*s.node, inner, c.node->const_int());
+  }
+  return nullptr;
 }
 
 bool Pins(const UOp* condition, const Place& at, const UOpRef& range) {
@@ -117,24 +134,26 @@ std::vector<UOpRef> Clauses(const UOpRef& condition) {
   return out;
 }
 
-// The value as an index expression: of a position that was cast the position itself.
-UOpRef AsIndex(const UOpRef& x) {
-  UOpRef e = x;
-  while (e->op() == Op::kCast && e->dtype().IsInt()) {
-    e = UOpRef(e->src(0));
-    if (e->dtype() == dtypes::kIndex)
-      return Fits(index::BoundsOf(e), x->dtype()) ? e : uop::Cast(x, dtypes::kIndex);
-    if (!e->dtype().IsInt()) break;
+// The index expression that an integer value is, when it is a position or follows from one.
+UOpRef Position(const UOpRef& x) {
+  if (x->dtype() == dtypes::kIndex) return x;
+  if (!x->dtype().IsInt()) return nullptr;
+  if (x->op() == Op::kCast) {
+    const UOpRef inner = Position(x->src(0));
+    return inner == nullptr ? nullptr : StepOf(*x, inner, 0);
   }
-  return uop::Cast(x, dtypes::kIndex);
+  if (x->op() != Op::kAdd && x->op() != Op::kMul) return nullptr;
+  for (int side = 0; side < 2; ++side) {
+    if (!x->src(1 - side)->IsConst()) continue;
+    const UOpRef inner = Position(x->src(side));
+    if (inner != nullptr) return StepOf(*x, inner, x->src(1 - side)->const_int());
+  }
+  return nullptr;
 }
 
-// A position cast to an integer type without loss.
-UOpRef Position(const UOpRef& x) {
-  if (x->op() != Op::kCast || !x->dtype().IsInt()) return nullptr;
-  const UOpRef& s = x->src(0);
-  const UOpRef inner = s->dtype() == dtypes::kIndex ? UOpRef(s) : Position(s);
-  return inner != nullptr && Fits(index::BoundsOf(inner), x->dtype()) ? inner : nullptr;
+UOpRef AsIndex(const UOpRef& x) {
+  const UOpRef position = Position(x);
+  return position != nullptr ? position : uop::Cast(x, dtypes::kIndex);
 }
 
 // What the range is wherever the clause holds; null when the clause does not say.

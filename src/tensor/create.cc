@@ -60,6 +60,7 @@ Tensor Tensor::Ones(Shape shape, const TensorOptions& options) { return Full(std
 // a + i * b for i = 0, 1, ... n-1 in that type.
 static UOpRef Steps(DType t, ConstValue a, ConstValue b, int64_t n) {
   const UOpRef i = uop::Cast(uop::Iota(dtypes::kInt64, n), t);
+  if (t == dtypes::kInt64 && a == ConstValue(int64_t{0}) && b == ConstValue(int64_t{1})) return i;
   return uop::Add(tensor_internal::Constant(t, a, {n}), uop::Mul(i, tensor_internal::Constant(t, b, {n})));
 }
 

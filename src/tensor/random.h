@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "src/tensor/tensor.h"
 
@@ -17,5 +18,68 @@ std::array<Tensor, 2> Threefry2x32(const std::array<Tensor, 2>& key, const std::
 
 // A multiple of 2^-24 in [0, 1): exact in f32.
 double RandomUnit(uint64_t seed, uint64_t counter);
+
+// A seed and how many numbers have been drawn from it. Explicit: no function has a hidden one. Equal seeds
+// give equal sequences of draws on every device; two generators with one seed overlap.
+class Generator {
+ public:
+  explicit Generator(uint64_t seed, uint64_t counter = 0) : seed_(seed), counter_(counter) {}
+  uint64_t seed() const { return seed_; }
+  uint64_t counter() const { return counter_; }
+  // The first of n counters that nobody else gets.
+  uint64_t Take(uint64_t n) {
+    counter_ += n;
+    return counter_ - n;
+  }
+
+ private:
+  uint64_t seed_, counter_;
+};
+
+// Every draw is a graph that fuses into what uses it (and is computed again where it is used again, unless it
+// is stored: Contiguous). The bits are the same on every device.
+
+// [0, 1): 24 bits (f32 and narrower, the bits of Tensor::Uniform), 53 bits (f64).
+Tensor Rand(const Shape& shape, Generator& generator, const TensorOptions& options = {});
+Tensor Randn(const Shape& shape, Generator& generator, const TensorOptions& options = {});
+// [low, high), i64 unless options say otherwise; the bias is below 2^-31 (ranges up to 2^32) or range / 2^64.
+Tensor Randint(int64_t low, int64_t high, const Shape& shape, Generator& generator,
+               const TensorOptions& options = {dtypes::kInt64});
+Tensor RandLike(const Tensor& x, Generator& generator);
+Tensor RandnLike(const Tensor& x, Generator& generator);
+// 0 .. n-1 in random order: random 32-bit keys, sorted.
+Tensor Randperm(int64_t n, Generator& generator, const TensorOptions& options = {dtypes::kInt64});
+// 1 with the probability that the element says, else 0; in x's type.
+Tensor Bernoulli(const Tensor& probability, Generator& generator);
+// Each element is 0 with probability p, else x / (1 - p). x itself unless `training`.
+Tensor Dropout(const Tensor& x, double p, bool training, Generator& generator);
+Tensor Exponential(const Shape& shape, Generator& generator, double lambda = 1,
+                   const TensorOptions& options = {});
+// Normal, cut off at [a, b]; through the inverse of the distribution in f32 (relative error about 1e-6).
+Tensor TruncNormal(const Shape& shape, Generator& generator, double mean = 0, double stddev = 1,
+                   double a = -2, double b = 2, const TensorOptions& options = {});
+// Column numbers, i64, {num_samples} for weights {n}, {rows, num_samples} for {rows, n}; weights are not
+// negative and need not add up to 1. Without replacement every number comes once.
+Tensor Multinomial(const Tensor& weights, int64_t num_samples, bool replacement, Generator& generator);
+
+// --- Initialisers: shape {out, in, kernel...}, as torch.nn.init ---
+
+enum class FanMode { kFanIn, kFanOut };
+// "linear", "conv2d", "sigmoid": 1; "tanh": 5/3; "relu": sqrt 2; "leaky_relu": sqrt(2 / (1 + a^2)); "selu":
+// 3/4.
+absl::StatusOr<double> CalculateGain(const std::string& nonlinearity, double a = 0.01);
+Tensor XavierUniform(const Shape& shape, Generator& generator, double gain = 1,
+                     const TensorOptions& options = {});
+Tensor XavierNormal(const Shape& shape, Generator& generator, double gain = 1,
+                    const TensorOptions& options = {});
+struct KaimingOptions {
+  double a = 0;
+  FanMode mode = FanMode::kFanIn;
+  std::string nonlinearity = "leaky_relu";
+};
+Tensor KaimingUniform(const Shape& shape, Generator& generator, const KaimingOptions& init = {},
+                      const TensorOptions& options = {});
+Tensor KaimingNormal(const Shape& shape, Generator& generator, const KaimingOptions& init = {},
+                     const TensorOptions& options = {});
 
 }  // namespace understudy

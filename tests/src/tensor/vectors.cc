@@ -107,6 +107,7 @@ std::vector<Case> Load(const std::string& path) {
     for (const json& x : v.at("in")) c.inputs.push_back(ToArray(x));
     for (const json& x : v.at("out")) c.outputs.push_back(ToArray(x));
     c.cpu = v.value("cpu", true);
+    c.own_types = v.value("own_types", false);
     c.tolerance = v.value("tol", c.tolerance);
     c.has_grads = v.contains("grad");
     if (c.has_grads) {
@@ -186,7 +187,8 @@ void CheckOnCpu(const Case& c, const Calls& calls) {
   }();
   std::vector<Tensor> in;
   for (const Array& a : c.inputs) {
-    in.push_back(ToTensor(a.values, a.shape, a.dtype == dtypes::kFloat64 ? dtypes::kFloat32 : a.dtype));
+    in.push_back(ToTensor(a.values, a.shape,
+                          a.dtype == dtypes::kFloat64 && !c.own_types ? dtypes::kFloat32 : a.dtype));
   }
   const std::vector<Tensor> out = Run(c, calls, in);
   if (testing::Test::HasFailure()) return;

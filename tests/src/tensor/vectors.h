@@ -27,6 +27,7 @@ struct Case {
   std::vector<Array> inputs, outputs;
   std::vector<std::vector<double>> grads;  // empty: none for that input
   bool has_grads = false, cpu = true;
+  bool own_types = false;   // CPU keeps f64 too
   double tolerance = 1e-9;  // relative to the larger of 1 and the element, on REF
 };
 void PrintTo(const Case& c, std::ostream* out);  // its name
