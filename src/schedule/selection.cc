@@ -229,7 +229,9 @@ bool IsSelection(const UOp& reduce) {
   for (const int64_t a : arg.axes) {
     if (source->shape()[a] > 1) ranges.push_back(at.index[a]);
   }
-  const Seen w = ThroughViews(source, std::move(at), false);
+  Seen w = ThroughViews(source, std::move(at), false);
+  // Sums accumulate in wider types.
+  while (!w.padded && w.node->op() == Op::kCast) w = ThroughViews(w.node->src(0).get(), w.at, false);
   if (w.padded || w.node->op() != Op::kWhere || ranges.empty()) return false;
   if (!IsIdentity(arg.op, *ThroughViews(w.node->src(2).get(), w.at, false).node)) return false;
   return std::all_of(ranges.begin(), ranges.end(),
@@ -238,6 +240,18 @@ bool IsSelection(const UOp& reduce) {
 
 UOpRef SelectRanges(Op op, const UOpRef& value, std::vector<UOpRef> ranges) {
   UOpRef x = value;
+  // The cast of a selection is the selection of casts: 0 is 0 in every type.
+  if (x->op() == Op::kCast) {
+    UOpRef inner = x;
+    while (inner->op() == Op::kCast) inner = UOpRef(inner->src(0));
+    if (inner->op() == Op::kWhere && IsIdentity(Op::kAdd, *inner->src(2))) {
+      UOpRef v = inner->src(1);
+      std::vector<DType> types;
+      for (UOpRef c = x; c->op() == Op::kCast; c = UOpRef(c->src(0))) types.push_back(c->dtype());
+      for (size_t i = types.size(); i-- > 0;) v = uop::Cast(v, types[i]);
+      x = uop::Where(inner->src(0), v, uop::Const(x->dtype(), 0));
+    }
+  }
   for (bool again = true; again;) {
     again = false;
     if (x->op() != Op::kWhere || !IsIdentity(op, *x->src(2))) break;
