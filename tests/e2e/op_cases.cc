@@ -3,6 +3,12 @@
 
 #include <cmath>
 
+#include "src/tensor/activation.h"
+#include "src/tensor/elementwise_ops.h"
+#include "src/tensor/indexing.h"
+#include "src/tensor/movement_ops.h"
+#include "src/tensor/rearrange.h"
+
 namespace understudy {
 
 Tensor CaseGen::FromValues(const Shape& shape, DType t, const std::function<uint64_t()>& bits) {
@@ -80,6 +86,9 @@ using Binary = Tensor (Tensor::*)(const Operand&) const;
 OpCase One(const char* name, Types types, Tolerance tolerance, Unary f) {
   return {name, types, tolerance, [f](CaseGen& g) { return (g.Anything(g.AnyShape()).*f)(); }};
 }
+OpCase Function(const char* name, Types types, Tolerance tolerance, Tensor (*f)(const Tensor&)) {
+  return {name, types, tolerance, [f](CaseGen& g) { return f(g.Anything(g.AnyShape())); }};
+}
 OpCase OneWithin(const char* name, Types types, Tolerance tolerance, double lo, double hi, Unary f) {
   return {name, types, tolerance, [=](CaseGen& g) { return (g.Within(g.AnyShape(), lo, hi).*f)(); }};
 }
@@ -121,9 +130,19 @@ const std::vector<OpCase>& UnaryCases() {
       One("log", Types::kNumbers, Ulp(4), &Tensor::Log),
       One("log2", Types::kNumbers, Ulp(2), &Tensor::Log2),
       One("sin", Types::kNumbers, Ulp(2), &Tensor::Sin),
-      One("cos", Types::kNumbers, Absolute(4), &Tensor::Cos),
-      OneWithin("tanh", Types::kFloats, Absolute(8), -10, 10, &Tensor::Tanh),
-      OneWithin("sigmoid", Types::kFloats, Absolute(8), -20, 20, &Tensor::Sigmoid),
+      One("cos", Types::kNumbers, Ulp(2), &Tensor::Cos),
+      One("tanh", Types::kNumbers, Ulp(8), &Tensor::Tanh),
+      One("sigmoid", Types::kNumbers, Ulp(8), &Tensor::Sigmoid),
+      Function("expm1", Types::kWideFloats, Ulp(6), Expm1),
+      Function("log1p", Types::kWideFloats, Ulp(6), Log1p),
+      Function("tan", Types::kWideFloats, Ulp(6), Tan),
+      Function("acos", Types::kWideFloats, Ulp(4), Acos),
+      Function("atan", Types::kWideFloats, Ulp(6), Atan),
+      Function("sinh", Types::kWideFloats, Ulp(8), Sinh),
+      Function("asinh", Types::kWideFloats, Ulp(8), Asinh),
+      Function("erf", Types::kWideFloats, Ulp(4), Erf),
+      Function("erfc", Types::kWideFloats, Ulp(10), Erfc),
+      Function("round", Types::kFloats, kExact, [](const Tensor& x) { return Round(x); }),
       OneWithin("gelu", Types::kFloats, Absolute(16), -8, 8, &Tensor::Gelu),
       One("relu", Types::kNumbers, kExact, &Tensor::Relu),
       One("reciprocal", Types::kNumbers, kExact, &Tensor::Reciprocal),
@@ -283,6 +302,23 @@ const std::vector<OpCase>& NetworkCases() {
        [](CaseGen& g) { return g.Small({5}).Matmul(g.Small({5, 3})); }},
       {"matmul_larger", Types::kOnce, kExact,
        [](CaseGen& g) { return g.Small({17, 33}).Matmul(g.Small({33, 20})); }},
+      {"index_by", Types::kAll, kExact,
+       [](CaseGen& g) {
+         const Tensor at = Tensor::FromData<int64_t>({2, -1, 0, 2}, {4}, g.device);
+         return IndexBy(g.Anything({3, 2, 3}), {at, Slice{}, at});
+       }},
+      {"index_put", Types::kNumbers, kExact,
+       [](CaseGen& g) {
+         const Tensor at = Tensor::FromData<int64_t>({2, -1, 0, 2}, {4}, g.device);
+         return IndexPut(g.Anything({3, 5}), {at}, g.Anything({4, 5}));
+       }},
+      {"unfold", Types::kWideFloats, kExact, [](CaseGen& g) { return Unfold(g.Anything({3, 9}), 1, 4, 2); }},
+      {"pad_reflect", Types::kWideFloats, kExact,
+       [](CaseGen& g) { return Pad(g.Anything({3, 5}), {2, 3, 1, 0}, PadMode::kReflect); }},
+      {"tril", Types::kWideFloats, kExact, [](CaseGen& g) { return Tril(g.Anything({2, 4, 5}), 1); }},
+      {"rearrange", Types::kAll, kExact,
+       [](CaseGen& g) { return Rearrange(g.Anything({2, 3, 8}), "b t (h d) -> (b h) d t", {{"h", 2}}); }},
+      {"gelu_exact", Types::kWideFloats, Ulp(14), [](CaseGen& g) { return Gelu(g.Within({3, 7}, -5, 5)); }},
       {"softmax", Types::kFloats, Absolute(32),
        [](CaseGen& g) { return g.Within({3, 7}, -10, 10).Softmax(); }},
       {"log_softmax", Types::kFloats, Absolute(32),
