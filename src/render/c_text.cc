@@ -103,7 +103,9 @@ class Writer {
     const char* wide = cl ? "long" : "long long";
     std::string text = cl ? "#pragma OPENCL FP_CONTRACT OFF\n" : "#pragma STDC FP_CONTRACT OFF\n";
     if (cl && types_.contains(Scalar::kFloat64)) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
-    absl::StrAppend(&text, "typedef signed char i8;\ntypedef unsigned char u8;\ntypedef short i16;\n",
+    // OpenCL's char is signed, and vload knows no `signed char`.
+    absl::StrAppend(&text, "typedef ", cl ? "char" : "signed char",
+                    " i8;\ntypedef unsigned char u8;\ntypedef short i16;\n",
                     "typedef unsigned short u16;\ntypedef int i32;\ntypedef unsigned int u32;\ntypedef ",
                     wide, " i64;\ntypedef unsigned ", wide, " u64;\ntypedef float f32;\n");
     if (types_.contains(Scalar::kFloat64)) text += "typedef double f64;\n";
