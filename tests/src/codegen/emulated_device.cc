@@ -2,11 +2,15 @@
 #include "tests/src/codegen/emulated_device.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "fuzz/amd_programs/emulate.h"
 #include "src/base/bits.h"
+#include "src/base/file.h"
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
+#include "src/render/c_text.h"
 #include "src/render/render.h"
+#include "src/runtime/process/process.h"
 
 namespace understudy::test {
 namespace {
@@ -26,10 +30,37 @@ class EmulatedProgram : public Program {
   std::unique_ptr<programs::EmulatedObject> object_;
 };
 
+// HIP C++ text through clang's driver. It needs neither ROCm's headers nor its device library, and the linker
+// that it looks for lies beside it; a bundle would need clang-offload-bundler.
+absl::StatusOr<CompiledKernel> CompileHip(const LinearKernel& linear, const std::string& isa) {
+  US_ASSIGN_OR_RETURN(const RenderedText rendered, RenderC(linear, CDialect::kHip));
+  US_ASSIGN_OR_RETURN(const std::string clang, FindProgram("clang-22"));
+  US_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
+  const std::string source = folder.path() + "/kernel.hip", object = folder.path() + "/kernel.co";
+  US_RETURN_IF_ERROR(WriteFile(source, rendered.text));
+  Command command{.argv = {clang, "-x", "hip", "--offload-device-only", "--no-gpu-bundle-output",
+                           absl::StrCat("--offload-arch=", isa), "-nogpulib", "-nogpuinc", "-w"}};
+  for (const auto& flag : absl::StrSplit(rendered.flags, ' ', absl::SkipEmpty()))
+    command.argv.emplace_back(flag);
+  command.argv.insert(command.argv.end(), {"-o", object, source});
+  US_RETURN_IF_ERROR(RunCommand(command));
+  US_ASSIGN_OR_RETURN(const std::string code, ReadFile(object));
+  CompiledKernel out;
+  out.name = rendered.name;
+  out.code.assign(code.begin(), code.end());
+  out.text = rendered.text;
+  out.global = rendered.global;
+  out.local = rendered.local;
+  out.params = rendered.params;
+  out.vars = rendered.vars;
+  return out;
+}
+
 }  // namespace
 
-EmulatedDevice::EmulatedDevice(const std::string& isa) : name_(isa) {
+EmulatedDevice::EmulatedDevice(const std::string& isa, Compiler compiler) : name_(isa), compiler_(compiler) {
   absl::StatusOr<Target> target = AmdTarget(isa);
+  if (compiler == Compiler::kHip) target = CTextTarget(CDialect::kHip);
   US_CHECK(target.ok()) << target.status().ToString();
   target_ = *std::move(target);
 }
@@ -37,7 +68,8 @@ EmulatedDevice::EmulatedDevice(const std::string& isa) : name_(isa) {
 absl::StatusOr<std::unique_ptr<Program>> EmulatedDevice::Compile(const UOpRef& kernel,
                                                                  const ChoiceList* choices) {
   US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, choices));
-  US_ASSIGN_OR_RETURN(CompiledKernel compiled, RenderLlvm(linear, target_));
+  US_ASSIGN_OR_RETURN(CompiledKernel compiled,
+                      compiler_ == Compiler::kHip ? CompileHip(linear, name_) : RenderLlvm(linear, target_));
   US_ASSIGN_OR_RETURN(auto object, programs::EmulatedObject::Load(compiled.code));
   return std::make_unique<EmulatedProgram>(std::move(compiled), std::move(object));
 }

@@ -13,8 +13,12 @@ namespace understudy::test {
 
 class EmulatedDevice : public HostDevice {
  public:
+  enum class Compiler {
+    kLlvm,  // the one in the library
+    kHip,   // clang-22 in PATH, of HIP C++ text
+  };
   // Aborts when the compiler has no such target.
-  explicit EmulatedDevice(const std::string& isa);
+  explicit EmulatedDevice(const std::string& isa, Compiler compiler = Compiler::kLlvm);
 
   const std::string& name() const override { return name_; }
   const Target& target() const override { return target_; }
@@ -25,6 +29,7 @@ class EmulatedDevice : public HostDevice {
 
  private:
   std::string name_;
+  Compiler compiler_;
   Target target_;
 };
 
