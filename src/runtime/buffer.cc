@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/runtime/buffer.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -141,9 +142,15 @@ absl::Status CopyBuffer(Buffer& dst, Buffer& src) {
     US_RETURN_IF_ERROR(dst.device().Synchronize());
     return src.device().CopyOut(*p, from, src.bytes());
   }
-  std::vector<uint8_t> host(src.bytes());
-  US_RETURN_IF_ERROR(src.CopyOut(host.data(), host.size()));
-  return dst.CopyIn(host.data(), host.size());
+  // Piece by piece: the whole may be more than the host's memory.
+  constexpr size_t kPiece = size_t{16} << 20;
+  std::vector<uint8_t> host(std::min(src.bytes(), kPiece));
+  for (size_t at = 0; at < src.bytes(); at += kPiece) {
+    const size_t n = std::min(kPiece, src.bytes() - at);
+    US_RETURN_IF_ERROR(src.device().CopyOut(host.data(), from.Slice(at, n), n));
+    US_RETURN_IF_ERROR(dst.device().CopyIn(to.Slice(at, n), host.data(), n));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace understudy

@@ -11,6 +11,15 @@
 
 namespace understudy {
 
+// What would have been done since the device was made or its statistics reset.
+struct NullStats {
+  int64_t kernels = 0, flops = 0;
+  // Of the kernels' buffers: what they access, but no buffer more than once over.
+  int64_t bytes_read = 0, bytes_written = 0;
+  int64_t copies = 0, bytes_copied = 0;
+  std::string Text() const;  // "3 kernels, 12 flops, 8 bytes read, ..."
+};
+
 class NullDevice : public Device {
  public:
   explicit NullDevice(Target target);
@@ -27,10 +36,15 @@ class NullDevice : public Device {
   absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
                       LaunchInfo* info) override;
   absl::Status Synchronize() override { return absl::OkStatus(); }
+  const NullStats& stats() const { return stats_; }
+  void ResetStats() { stats_ = {}; }
 
  private:
+  absl::Status CountCopy(size_t bytes);
+
   std::string name_ = "NULL";
   Target target_;
+  NullStats stats_;
   uint64_t next_ = uint64_t{1} << 40;  // never a host address that anybody would follow
 };
 

@@ -63,6 +63,10 @@ TEST_F(OpenClTest, RandomKernelsEqualRef) {
     const auto expected = RunKernel(ref_, k, nullptr);
     ASSERT_TRUE(expected.ok()) << "seed " << seed << " REF: " << expected.status();
     const auto got = RunKernel(*device_, k, &choices);
+    // OpenCL's vectors end at 16 lanes.
+    if (absl::IsUnimplemented(got.status()) &&
+        ChoicesText(choices).find("vectorize(0,32)") != std::string::npos)
+      continue;
     ASSERT_TRUE(got.ok()) << "seed " << seed << " choices " << ChoicesText(choices) << ": " << got.status()
                           << "\n"
                           << uop::Print(k.kernel);
