@@ -31,6 +31,9 @@ check "a flag without its value" 2 "--gfx needs a value" "$understudy" conform "
 check "a value of the wrong kind" 2 "--epochs=many is not accepted" "$understudy" demo --epochs many
 check "a flag and its value as two words" 0 "gfx1100" "$understudy" conform "$vectors" --gfx gfx1100 --nojson
 check "trace" 0 "amdgpu_kernel" "$understudy" trace --target=gfx1100 --stage=llvm
+check "trace: OpenCL C" 0 "__kernel" "$understudy" trace --target=opencl --stage=opencl
+check "trace: HIP C++" 0 "amdgpu_flat_work_group_size" "$understudy" trace --target=hip --stage=hip
+check "trace: C and costs" 0 "flops: 524288" "$understudy" trace --target=c --stage=result
 check "trace of a stage that is none" 2 "--stage=nonsense: expected one of kernel, choices" "$understudy" trace --stage=nonsense
 check "conform without files" 2 "no FILE given" "$understudy" conform
 check "conform of an absent file" 2 "absent.jsonl" "$understudy" conform absent.jsonl

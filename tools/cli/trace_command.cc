@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,12 +14,15 @@
 #include "src/base/file.h"
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
+#include "src/render/c_text.h"
 #include "src/render/render.h"
+#include "src/runtime/null/kernel_cost.h"
 #include "src/uop/build.h"
 #include "src/uop/print.h"
 #include "tools/cli/command.h"
 
-ABSL_FLAG(std::string, target, "host", "trace: the target, host or gfx1100");
+ABSL_FLAG(std::string, target, "host",
+          "trace: the target: host or gfx1100, or the languages c, opencl or hip");
 ABSL_FLAG(std::string, choices, "heuristic",
           "trace: 'heuristic', 'none', or a list as in 'upcast(0,4) local(1,8)'");
 ABSL_FLAG(std::string, stage, "", "trace: print this stage only");
@@ -56,9 +61,16 @@ absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
   }
   const std::string name = absl::GetFlag(FLAGS_target), how = absl::GetFlag(FLAGS_choices),
                     only = absl::GetFlag(FLAGS_stage);
-  if (name != "host" && name != "gfx1100")
-    return absl::InvalidArgumentError(absl::StrCat("--target=", name, ": expected host or gfx1100"));
-  const Target target = name == "host" ? HostTarget() : Gfx1100Target();
+  std::optional<CDialect> language;
+  if (name == "c") language = CDialect::kC;
+  if (name == "opencl") language = CDialect::kOpenCl;
+  if (name == "hip") language = CDialect::kHip;
+  if (name != "host" && name != "gfx1100" && !language.has_value())
+    return absl::InvalidArgumentError(
+        absl::StrCat("--target=", name, ": expected host, gfx1100, c, opencl or hip"));
+  const Target target = language.has_value() ? CTextTarget(*language)
+                        : name == "host"     ? HostTarget()
+                                             : Gfx1100Target();
   ChoiceList given;
   if (how != "heuristic" && how != "none") {
     US_ASSIGN_OR_RETURN(given, ParseChoices(how));
@@ -76,13 +88,28 @@ absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
       const LinearKernel linear,
       LowerKernel(kernel, target, how == "heuristic" ? nullptr : &given,
                   [&](const std::string& stage, const UOpRef& graph) { show(stage, uop::Print(graph)); }));
-  US_ASSIGN_OR_RETURN(const CompiledKernel compiled, RenderLlvm(linear, target));
-  show("llvm", compiled.text);
+  std::string code;
+  if (language.has_value()) {
+    US_ASSIGN_OR_RETURN(const RenderedText rendered, RenderC(linear, *language));
+    show(name, rendered.text);
+    code = absl::StrCat("compiler's flags: ", rendered.flags);
+  } else {
+    US_ASSIGN_OR_RETURN(const CompiledKernel compiled, RenderLlvm(linear, target));
+    show("llvm", compiled.text);
+    code = absl::StrCat("code: ", compiled.code.size(), " bytes");
+  }
+  const KernelCost cost = CostOf(kernel);
+  const auto total = [](const std::map<int64_t, int64_t>& accesses) {
+    int64_t sum = 0;
+    for (const auto& [position, bytes] : accesses) sum += bytes;
+    return sum;
+  };
   show("result",
        absl::StrCat("choices: ", ChoicesText(linear.choices), "\nworkgroups: ", linear.global[0], " x ",
                     linear.global[1], " x ", linear.global[2], "\nwork-items: ", linear.local[0], " x ",
                     linear.local[1], " x ", linear.local[2], "\nlocal memory: ", linear.local_bytes,
-                    " bytes\ncode: ", compiled.code.size(), " bytes\n"));
+                    " bytes\n", code, "\nflops: ", cost.flops, "\naccesses: ", total(cost.read),
+                    " bytes read, ", total(cost.written), " bytes written\n"));
   if (!only.empty() && std::find(stages.begin(), stages.end(), only) == stages.end()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--stage=", only, ": expected one of ", absl::StrJoin(stages, ", ")));
