@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
 #include "src/uop/print.h"
@@ -63,6 +64,23 @@ TEST_P(ClangDeviceTest, RandomKernelsEqualRef) {
   }
   std::printf("%d compared, %d refused\n", compared, refused);
   EXPECT_GT(compared, refused);
+}
+
+// The polynomials are the same everywhere, to the bit.
+TEST_P(ClangDeviceTest, TranscendentalsEqualTheCpus) {
+  CpuDevice cpu;
+  const ChoiceList none;
+  const auto [first, end] = Seeds(IsHost() ? 12 : 5);
+  for (uint64_t seed = first; seed < end; ++seed) {
+    const RandomKernel k = MakeRandomKernel(seed * 104729, {.transcendental = true});
+    const auto expected = RunKernel(cpu, k, &none);
+    ASSERT_TRUE(expected.ok()) << "seed " << seed << " CPU: " << expected.status();
+    const auto got = RunKernel(*device_, k, &none);
+    if (GetParam() == "hexagon" && absl::IsUnimplemented(got.status())) continue;
+    ASSERT_TRUE(got.ok()) << "seed " << seed << ": " << got.status() << "\n" << uop::Print(k.kernel);
+    ASSERT_EQ(Difference(k.dtypes[0], *expected, *got), "") << "seed " << seed << "\n"
+                                                            << uop::Print(k.kernel);
+  }
 }
 
 // out[i] = in[i] * n + n for i < n, 16-bit integers, with `n` a variable of several launches.
