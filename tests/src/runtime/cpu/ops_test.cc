@@ -310,6 +310,12 @@ TEST(Ops, EveryCast) {
     const std::vector<uint64_t> values = Sources(from);
     for (const DType to : Types()) {
       if (from == to) continue;
+#if defined(US_OPS_ON_C) || defined(US_OPS_ON_OPENCL)
+      // A third of the pairs, each type on either side; EVERY_CAST in the environment takes all (minutes).
+      if (std::getenv("EVERY_CAST") == nullptr &&
+          (static_cast<int>(from.scalar) + static_cast<int>(to.scalar)) % 3 != 0)
+        continue;
+#endif
       Check(
           "CAST " + from.Name() + " to " + to.Name(), to, {from}, {values},
           [](const std::vector<UOpRef>& a, DType t) { return uop::Cast(a[0], t); }, false);

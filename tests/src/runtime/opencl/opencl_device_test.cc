@@ -64,8 +64,9 @@ TEST_F(OpenClTest, RandomKernelsEqualRef) {
     ASSERT_TRUE(expected.ok()) << "seed " << seed << " REF: " << expected.status();
     const auto got = RunKernel(*device_, k, &choices);
     // OpenCL's vectors end at 16 lanes.
-    if (absl::IsUnimplemented(got.status()) &&
-        ChoicesText(choices).find("vectorize(0,32)") != std::string::npos)
+    const std::string how = ChoicesText(choices);
+    if (absl::IsUnimplemented(got.status()) && how.find("vectorize(") != std::string::npos &&
+        how.find(",32)", how.find("vectorize(")) != std::string::npos)
       continue;
     ASSERT_TRUE(got.ok()) << "seed " << seed << " choices " << ChoicesText(choices) << ": " << got.status()
                           << "\n"
