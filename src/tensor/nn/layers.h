@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -166,7 +167,7 @@ struct MultiheadAttention : Module {
 class Sequential : public Module {
  public:
   // A layer with Tensor Forward(const Tensor&).
-  template <class L>
+  template <class L, std::enable_if_t<std::is_base_of_v<Module, L>, int> = 0>
   L& Add(L layer) {
     auto owned = std::make_unique<L>(std::move(layer));
     L* raw = owned.get();
