@@ -4,6 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
 #include "src/tensor/host_data.h"
+#include "src/uop/build.h"
+#include "src/uop/graph.h"
+#include "src/uop/inline.h"
 
 namespace understudy {
 namespace {
@@ -49,10 +52,70 @@ absl::Status Engine::RealizeAll(absl::Span<Tensor* const> tensors) {
     US_RETURN_IF_ERROR(t->status());
     requests.push_back({t->uop(), t->device()});
   }
-  US_ASSIGN_OR_RETURN(const Call call, MakeCall(requests, &realized_));
+  for (const UOpRef& call : PendingCalls(requests, &realized_)) US_RETURN_IF_ERROR(RunCall(call));
+  US_ASSIGN_OR_RETURN(const std::vector<UOpRef> results, RealizeValues(requests));
+  for (size_t i = 0; i < tensors.size(); ++i) tensors[i]->Rebind(results[i]);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<UOpRef>> Engine::RealizeValues(absl::Span<const OutputRequest> requests) {
+  US_ASSIGN_OR_RETURN(Call call, MakeCall(requests, &realized_));
   US_RETURN_IF_ERROR(Run(call));
   CommitCall(call, &realized_);
-  for (size_t i = 0; i < tensors.size(); ++i) tensors[i]->Rebind(call.results[i]);
+  return std::move(call.results);
+}
+
+absl::Status Engine::RunCall(const UOpRef& node) {
+  const UOp& call = *node;
+  const size_t count = call.num_src() - 1;
+  std::vector<UOpRef> buffers(count);
+  std::string device;
+  for (size_t p = 0; p < count; ++p) {
+    buffers[p] = WholeBuffer(UOpRef(call.src(p + 1)));
+    if (buffers[p] != nullptr && device.empty()) device = buffers[p]->arg_as<BufferArg>().device;
+  }
+  const auto stored = [&](size_t p) { return uop::StoreTo(call, static_cast<int>(p)) != nullptr; };
+  // Every argument in a buffer: its own where it is whole storage, else a copy.
+  std::vector<OutputRequest> requests;
+  std::vector<size_t> requested;
+  for (size_t p = 0; p < count; ++p) {
+    const UOpRef arg(call.src(p + 1));
+    if (arg->numel() == 0) {
+      buffers[p] = uop::NewBuffer(arg->dtype(), 0, device);
+      continue;
+    }
+    bool written = false;  // the same buffer, at another position
+    for (size_t q = 0; q < count; ++q)
+      written |= q != p && buffers[p] != nullptr && buffers[q] == buffers[p] && stored(q);
+    if (stored(p) && written) {
+      return absl::InvalidArgumentError(absl::StrCat("call ", call.arg_as<CallArg>().name, ": argument ", p,
+                                                     " is written under two positions"));
+    }
+    if (buffers[p] != nullptr && !written) {
+      const StorageSlot* slot = buffers[p]->arg_as<BufferArg>().slot.get();
+      if (slot == nullptr || !IsOverwritten(*slot)) continue;
+    }
+    UOpRef value = arg;
+    if (!stored(p)) {
+      // What is assigned but not yet written there stays so: others may still ask for the old contents.
+      bool pending = written;
+      for (const UOpRef& a : uop::NodesOf(arg, Op::kAssign)) pending |= a->src(1)->op() != Op::kCopy;
+      value = pending ? uop::Copy(arg, device) : uop::Contiguous(arg);
+    }
+    requests.push_back({value, device});
+    requested.push_back(p);
+  }
+  US_ASSIGN_OR_RETURN(const std::vector<UOpRef> results, RealizeValues(requests));
+  for (size_t i = 0; i < results.size(); ++i) {
+    buffers[requested[i]] = WholeBuffer(results[i]);
+    if (buffers[requested[i]] == nullptr) {
+      return absl::InternalError(absl::StrCat("call ", call.arg_as<CallArg>().name, ": argument ",
+                                              requested[i], " has no buffer after it was realised"));
+    }
+  }
+  US_ASSIGN_OR_RETURN(const Call run, MakeBodyCall(node, buffers));
+  US_RETURN_IF_ERROR(Run(run));
+  CommitCall(run, &realized_);
   return absl::OkStatus();
 }
 
@@ -102,7 +165,7 @@ absl::StatusOr<Buffer*> Engine::Storage(const UOpRef& node, bool output) {
     return absl::InternalError(
         absl::StrCat("buffer ", arg.id, " on ", arg.device, " holds storage of an unknown kind"));
   }
-  if (impl == nullptr && !output) {
+  if (impl == nullptr && !output && arg.size > 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("buffer ", arg.id, " on ", arg.device, " is read, but nothing was ever written to it"));
   }

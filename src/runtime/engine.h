@@ -85,6 +85,10 @@ class Engine {
   // The storage of a BUFFER node on its device: uploaded from the host, or declared when `output`.
   absl::StatusOr<Buffer*> Storage(const UOpRef& buffer, bool output);
   absl::Status RealizeAll(absl::Span<Tensor* const> tensors);
+  // The values in storage, and what names them there.
+  absl::StatusOr<std::vector<UOpRef>> RealizeValues(absl::Span<const OutputRequest> requests);
+  // A precompiled call: its arguments in buffers, then its body.
+  absl::Status RunCall(const UOpRef& call);
   absl::Status Run(const Call& call);
   absl::Status RunKernel(Program& program, Device& device, absl::Span<Buffer* const> slots,
                          const ScheduleItem& item);

@@ -6,44 +6,24 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
-#include "src/schedule/index_expr.h"
-#include "src/schedule/views.h"
+#include "src/schedule/normalise.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/inline.h"
 #include "src/uop/spec.h"
 
 namespace understudy {
 namespace {
 
-// The mark left in a slot whose contents an assignment replaced.
-class OverwrittenContents : public StorageBase {};
+// The mark left in a slot whose contents an assignment replaced. It keeps what replaced them alive: a graph
+// that made the assignment names the old buffer only.
+class OverwrittenContents : public StorageBase {
+ public:
+  explicit OverwrittenContents(std::shared_ptr<StorageSlot> next) : next_(std::move(next)) {}
 
-bool IsPassThrough(Op op) {
-  return op == Op::kDetach || op == Op::kContiguousBackward || op == Op::kWithGradient;
-}
-
-std::string BufferText(const UOp& b) {
-  const auto& arg = b.arg_as<BufferArg>();
-  return absl::StrCat("buffer #", arg.id, " (", arg.size, " x ", b.dtype().Name(), " on ", arg.device, ")");
-}
-
-// Consecutive elements of a buffer in order: a view that needs no copy.
-bool IsContiguousRange(const UOpRef& x) {
-  if (x->numel() == 0) return false;
-  Place at;
-  int64_t id = 0;
-  for (const int64_t d : x->shape()) at.index.push_back(d == 1 ? uop::IndexConst(0) : uop::Range(d, id++));
-  const UOpRef in_order = Flatten(at.index, x->shape());
-  const UOp* u = x.get();
-  for (; u->op() == Op::kReshape || u->op() == Op::kShrink; u = u->src(0).get()) {
-    UOpRef own;
-    at = SourcePlace(*u, at, &own);
-  }
-  if (u->op() != Op::kBuffer) return false;
-  index::Linear l = index::Decompose(at.index[0]);
-  l.constant = 0;
-  return index::Compose(std::move(l)) == in_order;
-}
+ private:
+  std::shared_ptr<StorageSlot> next_;
+};
 
 absl::Status Overwritten(const UOp& buffer) {
   return absl::FailedPreconditionError(
@@ -52,74 +32,30 @@ absl::Status Overwritten(const UOp& buffer) {
                    "before or together with the assignment"));
 }
 
-bool IsVirtualConstant(const UOp* u) {
-  while (IsMovement(u->op()) && u->op() != Op::kPad) u = u->src(0).get();
-  return u->op() == Op::kConst;
+// The buffer that was declared for this value alone and that nothing has written yet: the destination of a
+// transfer. Whenever the value is computed it is stored there.
+UOpRef OwnDestination(const UOp& assign) {
+  if (assign.op() != Op::kAssign || assign.src(1)->op() != Op::kCopy) return nullptr;
+  const UOp* u = assign.src(0).get();
+  while (u->op() == Op::kReshape) u = u->src(0).get();
+  if (u->op() != Op::kBuffer || u->arg_as<BufferArg>().slot->impl != nullptr) return nullptr;
+  return UOpRef(u);
 }
 
-// A graph without wrappers, assignments and values that are known already: what remains computes.
-class Normaliser {
- public:
-  explicit Normaliser(const RealizedValues* realized) : realized_(realized) {}
-
-  UOpRef operator()(const UOpRef& root) {
-    for (const UOp* u : uop::Toposort(root)) {
-      if (!memo_.count(u)) memo_[u] = One(u);
-    }
-    return memo_.at(root.get());
-  }
-
- private:
-  const UOpRef& Of(const UOpRef& u) { return memo_.at(u.get()); }
-
-  UOpRef One(const UOp* u) {
-    keep_.push_back(UOpRef(u));
-    if (realized_ != nullptr && u->num_src() > 0) {
-      if (const UOpRef known = realized_->Find(UOpRef(u))) return uop::Reshape(known, u->shape());
-    }
-    if (IsPassThrough(u->op())) return Of(u->src(0));
-    // The new contents of the target are the value; storing it there is the call's business.
-    if (u->op() == Op::kAssign) return Of(u->src(1));
-    if (u->op() == Op::kContiguous) {
-      const UOpRef& x = Of(u->src(0));
-      if (IsContiguousRange(x) || x->op() == Op::kContiguous || x->op() == Op::kCopy) return x;
-      return uop::Contiguous(x);
-    }
-    if (u->num_src() == 0) return UOpRef(u);
-    std::vector<UOpRef> src;
-    for (const UOpRef& s : u->src()) src.push_back(Of(s));
-    if (u->op() == Op::kReshape) {
-      while (src[0]->op() == Op::kReshape) src[0] = UOpRef(src[0]->src(0));
-      return uop::Reshape(src[0], u->shape());
-    }
-    return u->WithSrc(std::move(src));
-  }
-
-  const RealizedValues* realized_;
-  absl::flat_hash_map<const UOp*, UOpRef> memo_;
-  std::vector<UOpRef> keep_;
-};
-
-// Peels what only renames all the elements in order: the nodes from `u` (included) down to the one that makes
-// them.
-std::vector<UOpRef> Names(UOpRef u) {
-  std::vector<UOpRef> out{u};
-  while (u->op() == Op::kReshape || u->op() == Op::kContiguous || IsPassThrough(u->op())) {
-    u = UOpRef(u->src(0));
+// All nodes that have to be looked at to compute the roots: not those below a value that is known.
+std::vector<UOpRef> Unknown(const std::vector<UOpRef>& roots, const RealizedValues* realized) {
+  std::vector<UOpRef> out, stack(roots);
+  absl::flat_hash_set<const UOp*> seen;
+  while (!stack.empty()) {
+    const UOpRef u = stack.back();
+    stack.pop_back();
+    if (!seen.insert(u.get()).second) continue;
+    if (realized != nullptr && u->num_src() > 0 && realized->Find(u) != nullptr) continue;
     out.push_back(u);
+    // What is assigned over is not looked at for the value's sake.
+    for (size_t i = u->op() == Op::kAssign ? 1 : 0; i < u->num_src(); ++i) stack.push_back(UOpRef(u->src(i)));
   }
   return out;
-}
-
-// The buffer that a chain of whole assignments ends in.
-const UOp* TargetOf(const UOp* assign) {
-  const UOp* u = assign;
-  for (;;) {
-    if (u->op() == Op::kAssign || u->op() == Op::kReshape || IsPassThrough(u->op()))
-      u = u->src(0).get();
-    else
-      return u;
-  }
 }
 
 // Every device in the graph is one; the error names the two that meet.
@@ -184,94 +120,259 @@ bool IsOverwritten(const StorageSlot& slot) {
   return dynamic_cast<const OverwrittenContents*>(slot.impl.get()) != nullptr;
 }
 
-absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const RealizedValues* realized) {
-  Normaliser normal(realized);
-  Call call;
-  // Assignments asked for: per buffer the last one. Of two, one must be built on the other.
-  absl::flat_hash_map<const UOp*, UOpRef> assigned;  // buffer -> ASSIGN
-  for (const OutputRequest& r : requests) {
-    if (r.value == nullptr) return absl::InvalidArgumentError("call: a request without a value");
-    const UOpRef made = Names(r.value).back();
-    if (made->op() != Op::kAssign || (realized != nullptr && realized->Find(made) != nullptr)) continue;
-    const UOp* buffer = TargetOf(made.get());
-    if (buffer->op() != Op::kBuffer) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("call: assignment to ", OpName(buffer->op()), ", expected whole storage"));
+namespace {
+
+// One value to realise, after calls became expressions.
+struct Wanted {
+  UOpRef value;
+  std::string device;
+  std::vector<UOpRef> names;  // nodes that have this value, up to order-keeping views
+  UOpRef own;                 // the BUFFER that was declared for it, if any
+  int request = -1;           // whose result it is; -1: an effect that comes with one
+  bool computed = false;      // a value that equal graphs share, rather than contents of storage
+};
+
+// The BUFFER that a call declared for its result at that position and that nothing has written yet.
+UOpRef OwnResult(const UOp& call, int position) {
+  const auto& outputs = call.arg_as<CallArg>().outputs;
+  if (!std::count(outputs.begin(), outputs.end(), position)) return nullptr;
+  const UOp* u = call.src(static_cast<size_t>(position) + 1).get();
+  while (u->op() == Op::kReshape) u = u->src(0).get();
+  if (u->op() != Op::kBuffer || u->arg_as<BufferArg>().slot->impl != nullptr) return nullptr;
+  return UOpRef(u);
+}
+
+// Arguments and body of a precompiled call, as what is run.
+absl::Status CheckArgument(const UOp& call, size_t position, const UOp& buffer) {
+  const UOp& arg = *call.src(position + 1);
+  if (buffer.op() == Op::kBuffer && buffer.dtype() == arg.dtype() &&
+      buffer.arg_as<BufferArg>().size == arg.numel())
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "call ", call.arg_as<CallArg>().name, ": argument ", position, " is ", OpName(buffer.op()), " of ",
+      buffer.dtype().Name(), ", expected a BUFFER of ", arg.numel(), " x ", arg.dtype().Name()));
+}
+
+class CallMaker {
+ public:
+  explicit CallMaker(const RealizedValues* realized)
+      : realized_(realized), normal_(realized), inline_([realized](const UOp& n) -> UOpRef {
+          if (realized == nullptr || n.num_src() == 0 || n.dtype().IsVoid()) return nullptr;
+          const UOpRef known = realized->Find(UOpRef(&n));
+          return known == nullptr ? nullptr : uop::Reshape(known, n.shape());
+        }) {}
+
+  absl::StatusOr<Call> Make(absl::Span<const OutputRequest> requests) {
+    call_.results.resize(requests.size());
+    for (size_t i = 0; i < requests.size(); ++i) {
+      if (requests[i].value == nullptr) return absl::InvalidArgumentError("call: a request without a value");
+      Want(requests[i].value, requests[i].device, static_cast<int>(i));
     }
-    UOpRef& last = assigned[buffer];
-    if (last == nullptr || uop::Reaches(made->src(0), last)) {
-      last = made;
-    } else if (last != made && !uop::Reaches(last->src(0), made)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "call: two unordered assignments to ", BufferText(*buffer), ": of ", OpName(last->src(1)->op()),
-          " (node ", last->id(), ") and of ", OpName(made->src(1)->op()), " (node ", made->id(),
-          "), expected one to be made from the other's result"));
+    AddTransfers();
+    US_RETURN_IF_ERROR(FindAssignments());
+    // A call whose argument goes with this run leaves all its results: nobody could compute them later.
+    if (!assigned_.empty()) {
+      const size_t before = wanted_.size();
+      for (const UOpRef& u : Unknown(asked_, realized_)) {
+        const int position = uop::ResultPosition(*u);
+        if (position < 0 || OwnResult(*u->src(1), position) == nullptr) continue;
+        for (size_t i = 1; i < u->src(1)->num_src(); ++i) {
+          const UOpRef arg(u->src(1)->src(i));
+          if (std::any_of(assigned_.begin(), assigned_.end(),
+                          [&](const auto& a) { return uop::Reaches(arg, UOpRef(a.first)); })) {
+            Want(u, OwnResult(*u->src(1), position)->arg_as<BufferArg>().device, -1);
+            break;
+          }
+        }
+      }
+      if (wanted_.size() > before) US_RETURN_IF_ERROR(FindAssignments());
+    }
+    for (const Wanted& w : wanted_) US_RETURN_IF_ERROR(Place(w));
+    return Finish();
+  }
+
+ private:
+  bool IsKnown(const UOpRef& u) const {
+    return realized_ != nullptr && u->num_src() > 0 && realized_->Find(u) != nullptr;
+  }
+
+  void Want(const UOpRef& value, const std::string& device, int request) {
+    if (request < 0 && !effects_.insert(value.get()).second) return;
+    asked_.push_back(value);
+    Wanted w{nullptr, device, Names(value), nullptr, request};
+    const UOpRef made = w.names.back(), root = ViewRoot(made);
+    w.computed =
+        request >= 0 && made->op() != Op::kBuffer && made->op() != Op::kAssign && made->op() != Op::kAfter;
+    const int position = uop::ResultPosition(*root);
+    if (position >= 0 && !IsKnown(root)) {
+      // The body runs as a whole, so that no result of it is computed twice or from changed arguments.
+      const UOpRef call(root->src(1));
+      if (root == made) w.own = OwnResult(*call, position);
+      for (const int p : uop::StoredPositions(*call)) {
+        const UOpRef other = uop::After(UOpRef(call->src(static_cast<size_t>(p) + 1)), {call});
+        if (other != root && uop::ResultPosition(*other) == p) Want(other, device, -1);
+      }
+      if (root != made) Want(root, device, -1);
+    } else if (root != made && root->op() == Op::kAssign && !IsKnown(root)) {
+      Want(root, device, -1);  // a view of storage that is to be written
+    }
+    w.value = inline_(value);
+    for (const UOpRef& name : Names(w.value)) {
+      if (!std::count(w.names.begin(), w.names.end(), name)) w.names.push_back(name);
+    }
+    // The gradient meets the body's value itself.
+    if (w.own != nullptr && w.names.back()->op() == Op::kAssign)
+      w.names.push_back(UOpRef(w.names.back()->src(1)));
+    if (w.own == nullptr) w.own = OwnDestination(*Names(w.value).back());
+    wanted_.push_back(std::move(w));
+  }
+
+  // A transfer that is computed for another value's sake is stored where it belongs all the same: its source
+  // may change before it is asked for.
+  void AddTransfers() {
+    std::vector<UOpRef> roots;
+    for (const Wanted& w : wanted_) roots.push_back(w.value);
+    for (const UOpRef& u : Unknown(roots, realized_)) {
+      UOpRef own = OwnDestination(*u);
+      if (own == nullptr || u->numel() == 0) continue;
+      const bool asked =
+          std::any_of(wanted_.begin(), wanted_.end(), [&](const Wanted& w) { return w.own == own; });
+      if (!asked) wanted_.push_back({u, own->arg_as<BufferArg>().device, {u}, own, -1});
     }
   }
 
-  struct Output {
-    UOpRef value, buffer;
-  };
-  std::vector<Output> outputs;
-  absl::flat_hash_map<const UOp*, UOpRef> storage;  // normalised value -> buffer
-  std::vector<UOpRef> declared;                     // written by nothing
-  for (const OutputRequest& r : requests) {
-    const std::vector<UOpRef> names = Names(r.value);
-    const UOpRef made = names.back();
-    const UOpRef value = normal(r.value);
-    const auto target = made->op() == Op::kAssign ? assigned.find(TargetOf(made.get())) : assigned.end();
-    if (target != assigned.end() && target->second == made) {
+  // Assignments asked for: per buffer the last one. Of two, one must be built on the other.
+  absl::Status FindAssignments() {
+    for (const Wanted& w : wanted_) {
+      const UOpRef made = Names(w.value).back();
+      if (made->op() != Op::kAssign || w.own != nullptr || IsKnown(made)) continue;
+      const UOp* buffer = TargetOf(made.get());
+      if (buffer->op() != Op::kBuffer) {
+        // A value in the place of storage (an argument of a call): what is assigned is simply a value.
+        continue;
+      }
+      UOpRef& last = assigned_[buffer];
+      if (last == nullptr || uop::Reaches(made->src(0), last)) {
+        last = made;
+      } else if (last != made && !uop::Reaches(last->src(0), made)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "call: two unordered assignments to ", BufferText(*buffer), ": of ", OpName(last->src(1)->op()),
+            " (node ", last->id(), ") and of ", OpName(made->src(1)->op()), " (node ", made->id(),
+            "), expected one to be made from the other's result"));
+      }
+    }
+    // What is overwritten in the same run is never stored itself.
+    std::erase_if(wanted_, [&](const Wanted& w) {
+      return w.request < 0 && w.own != nullptr && assigned_.contains(w.own.get());
+    });
+    for (Wanted& w : wanted_) {
+      if (w.own != nullptr && assigned_.contains(w.own.get())) w.own = nullptr;
+    }
+    return absl::OkStatus();
+  }
+
+  void Result(const Wanted& w, UOpRef value) {
+    if (w.request >= 0) call_.results[w.request] = std::move(value);
+  }
+  // The value is in `buffer` afterwards.
+  void InBuffer(const Wanted& w, const UOpRef& buffer) {
+    for (const UOpRef& name : w.names) {
+      if (name->num_src() > 0 && !IsVirtualConstant(name.get())) call_.realized.push_back({name, buffer});
+    }
+    if (w.computed) call_.shown.push_back(buffer);
+    Result(w, uop::Reshape(buffer, w.value->shape()));
+  }
+
+  absl::Status Place(const Wanted& w) {
+    const UOpRef made = Names(w.value).back();
+    const UOpRef value = normal_(w.value);
+    if (w.own != nullptr && value->numel() != 0) {
+      UOpRef base = value;
+      while (base->op() == Op::kReshape || base->op() == Op::kContiguous) base = UOpRef(base->src(0));
+      if (IsVirtualConstant(base.get())) base = uop::Contiguous(base);
+      if (!owned_.insert(w.own.get()).second) return InBuffer(w, w.own), absl::OkStatus();
+      outputs_.push_back({base, w.own});
+      storage_.emplace(base.get(), w.own);
+      keep_.push_back(base);
+      InBuffer(w, w.own);
+      return absl::OkStatus();
+    }
+    const auto target = made->op() == Op::kAssign ? assigned_.find(TargetOf(made.get())) : assigned_.end();
+    if (target != assigned_.end() && target->second == made) {
       const UOpRef from(TargetOf(made.get()));
       const auto& arg = from->arg_as<BufferArg>();
-      UOpRef to;
-      for (const Call::Overwrite& o : call.overwrites) {
-        if (o.from == from) to = o.to;
-      }
+      UOpRef& to = replaced_[from.get()];
       if (to == nullptr) {
         to = uop::NewBuffer(from->dtype(), arg.size, arg.device);
-        call.overwrites.push_back({from, to});
-        UOpRef stored = normal(made);
+        const bool in_place = arg.slot->shown < 2;
+        if (in_place) call_.overwrites.push_back({from, to});
+        UOpRef stored = normal_(made);
         while (stored->op() == Op::kReshape || stored->op() == Op::kContiguous)
           stored = UOpRef(stored->src(0));
-        outputs.push_back({stored, from});
+        outputs_.push_back({stored, in_place ? from : to});
+        keep_.push_back(stored);
       }
-      for (const UOpRef& name : names) call.realized.push_back({name, to});
-      call.results.push_back(uop::Reshape(to, r.value->shape()));
-      continue;
+      InBuffer(w, to);
+      return absl::OkStatus();
     }
+    if (w.request < 0) return absl::OkStatus();  // an earlier contents of what is assigned
     if (IsVirtualConstant(value.get()) || value->numel() == 0) {
-      call.results.push_back(value->numel() == 0 ? uop::Expand(uop::Reshape(uop::Const(value->dtype(), 0),
-                                                                            Shape(value->shape().size(), 1)),
-                                                               value->shape())
-                                                 : value);
-      continue;
+      Result(w, value->numel() == 0 ? uop::Expand(uop::Reshape(uop::Const(value->dtype(), 0),
+                                                               Shape(value->shape().size(), 1)),
+                                                  value->shape())
+                                    : value);
+      return absl::OkStatus();
     }
     UOpRef base = value;
     while (base->op() == Op::kReshape || base->op() == Op::kContiguous) base = UOpRef(base->src(0));
-    if (base->op() == Op::kBuffer && !assigned.contains(base.get())) {
+    if (base->op() == Op::kBuffer && !assigned_.contains(base.get())) {
       if (IsOverwritten(*base->arg_as<BufferArg>().slot)) return Overwritten(*base);
-      if (base->arg_as<BufferArg>().slot->impl == nullptr &&
-          !std::count(declared.begin(), declared.end(), base))
-        declared.push_back(base);
-      call.results.push_back(uop::Reshape(base, value->shape()));
-      continue;
+      if (base->arg_as<BufferArg>().slot->impl == nullptr && !owned_.contains(base.get()) &&
+          !std::count(declared_.begin(), declared_.end(), base))
+        declared_.push_back(base);
+      if (w.computed) call_.shown.push_back(base);
+      Result(w, uop::Reshape(base, value->shape()));
+      return absl::OkStatus();
     }
     // A constant in a wrapper is stored as such. (A buffer comes here when this call overwrites it: what it
     // held before moves to storage of its own.)
     if (IsVirtualConstant(base.get())) base = uop::Contiguous(base);
-    UOpRef& buffer = storage[base.get()];
+    keep_.push_back(base);
+    UOpRef& buffer = storage_[base.get()];
     if (buffer == nullptr) {
       const std::string device = FirstDevice(base);
-      buffer = uop::NewBuffer(base->dtype(), base->numel(), device.empty() ? r.device : device);
-      outputs.push_back({base, buffer});
+      buffer = uop::NewBuffer(base->dtype(), base->numel(), device.empty() ? w.device : device);
+      outputs_.push_back({base, buffer});
     }
-    for (const UOpRef& name : names) call.realized.push_back({name, buffer});
-    call.results.push_back(uop::Reshape(buffer, value->shape()));
+    InBuffer(w, buffer);
+    return absl::OkStatus();
   }
 
+  absl::StatusOr<Call> Finish();
+
+  struct Output {
+    UOpRef value, buffer;
+  };
+  const RealizedValues* realized_;
+  Normaliser normal_;
+  uop::CallInliner inline_;
+  Call call_;
+  std::vector<Wanted> wanted_;
+  std::vector<UOpRef> asked_;  // the values of wanted_ as they were asked for
+  absl::flat_hash_set<const UOp*> effects_;
+  absl::flat_hash_map<const UOp*, UOpRef> assigned_;  // buffer -> ASSIGN
+  std::vector<Output> outputs_;
+  absl::flat_hash_map<const UOp*, UOpRef> storage_;  // normalised value -> buffer
+  absl::flat_hash_set<const UOp*> owned_;
+  std::vector<UOpRef> declared_;                      // written by nothing
+  absl::flat_hash_map<const UOp*, UOpRef> replaced_;  // assigned buffer -> the one with its new contents
+  std::vector<UOpRef> keep_;
+};
+
+absl::StatusOr<Call> CallMaker::Finish() {
   std::vector<UOpRef> stores;
-  absl::flat_hash_set<UOpRef> written(declared.begin(), declared.end());
-  for (const Output& o : outputs) {
+  absl::flat_hash_set<UOpRef> written(declared_.begin(), declared_.end());
+  for (const Output& o : outputs_) {
     if (o.value->numel() == 0) continue;
     stores.push_back(uop::Store(o.buffer, o.value));
     written.insert(o.buffer);
@@ -287,12 +388,12 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
     }
     if (u->op() != Op::kBuffer) continue;
     const UOpRef buffer(u);
-    params[buffer] = uop::TensorParam(u->dtype(), static_cast<int64_t>(call.buffers.size()), u->shape());
-    if (written.count(buffer)) call.outputs.push_back(static_cast<int>(call.buffers.size()));
-    call.buffers.push_back(buffer);
-    call.devices.push_back(u->arg_as<BufferArg>().device);
+    params[buffer] = uop::TensorParam(u->dtype(), static_cast<int64_t>(call_.buffers.size()), u->shape());
+    if (written.count(buffer)) call_.outputs.push_back(static_cast<int>(call_.buffers.size()));
+    call_.buffers.push_back(buffer);
+    call_.devices.push_back(u->arg_as<BufferArg>().device);
   }
-  for (const UOpRef& buffer : call.buffers) {
+  for (const UOpRef& buffer : call_.buffers) {
     if (!read.count(buffer.get())) continue;
     const StorageSlot& slot = *buffer->arg_as<BufferArg>().slot;
     if (IsOverwritten(slot)) return Overwritten(*buffer);
@@ -302,23 +403,111 @@ absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const Re
                        ", which has no contents, expected data or an assignment before"));
     }
   }
-  for (const UOpRef& buffer : declared) {
+  for (const UOpRef& buffer : declared_) {
     if (params.count(buffer)) continue;
-    call.outputs.push_back(static_cast<int>(call.buffers.size()));
-    call.buffers.push_back(buffer);
-    call.devices.push_back(buffer->arg_as<BufferArg>().device);
+    call_.outputs.push_back(static_cast<int>(call_.buffers.size()));
+    call_.buffers.push_back(buffer);
+    call_.devices.push_back(buffer->arg_as<BufferArg>().device);
   }
-  call.sink = uop::Substitute(sink, params);
-  US_RETURN_IF_ERROR(uop::CheckSpec(call.sink, uop::Stage::kCall));
-  return call;
+  call_.sink = uop::Substitute(sink, params);
+  US_RETURN_IF_ERROR(uop::CheckSpec(call_.sink, uop::Stage::kCall));
+  return std::move(call_);
+}
+
+}  // namespace
+
+absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests, const RealizedValues* realized) {
+  return CallMaker(realized).Make(requests);
+}
+
+std::vector<UOpRef> PendingCalls(absl::Span<const OutputRequest> requests, const RealizedValues* realized) {
+  std::vector<UOpRef> out;
+  absl::flat_hash_set<const UOp*> seen;
+  std::vector<std::pair<UOpRef, size_t>> stack;
+  const auto push = [&](const UOpRef& u) {
+    if (!seen.insert(u.get()).second) return;
+    if (realized != nullptr && u->num_src() > 0 && realized->Find(u) != nullptr) return;
+    // The body of a call is no part of the graph.
+    stack.push_back({u, u->op() == Op::kCall ? 1 : 0});
+  };
+  for (const OutputRequest& r : requests) {
+    push(r.value);
+    while (!stack.empty()) {
+      const UOpRef u = stack.back().first;
+      if (stack.back().second < u->num_src()) {
+        push(UOpRef(u->src(stack.back().second++)));
+        continue;
+      }
+      stack.pop_back();
+      if (u->op() == Op::kCall && u->arg_as<CallArg>().precompile) out.push_back(u);
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<Call> MakeBodyCall(const UOpRef& node, const std::vector<UOpRef>& buffers) {
+  const UOp& call = *node;
+  US_CHECK(buffers.size() + 1 == call.num_src());
+  Call out;
+  out.buffers = buffers;
+  std::vector<UOpRef> stores;
+  Normaliser normal(nullptr);
+  uop::CallInliner inner;
+  for (const UOpRef& store : call.src(0)->src()) {
+    UOpRef value = normal(inner(UOpRef(store->src(1))));
+    if (value->numel() == 0) continue;
+    while (value->op() == Op::kReshape || value->op() == Op::kContiguous) value = UOpRef(value->src(0));
+    if (IsVirtualConstant(value.get())) value = uop::Contiguous(value);
+    stores.push_back(uop::Store(UOpRef(store->src(0)), value));
+  }
+  out.sink = uop::Sink(std::move(stores));
+  absl::flat_hash_set<int64_t> used;
+  for (const UOpRef& p : uop::NodesOf(out.sink, Op::kParam))
+    used.insert(p->arg_as<std::vector<int64_t>>()[0]);
+  uop::CallInliner whole;
+  for (size_t p = 0; p < buffers.size(); ++p) {
+    US_RETURN_IF_ERROR(CheckArgument(call, p, *buffers[p]));
+    const auto& b = buffers[p]->arg_as<BufferArg>();
+    out.devices.push_back(b.device);
+    const int position = static_cast<int>(p);
+    const bool stored = uop::StoreTo(call, position) != nullptr;
+    const bool own = OwnResult(call, position) == buffers[p];
+    if (!stored && !own) {
+      // A result that is an argument as it was.
+      const UOpRef as_it_was = uop::After(UOpRef(call.src(p + 1)), {node});
+      if (uop::ResultPosition(*as_it_was) == position) out.realized.push_back({as_it_was, buffers[p]});
+      // What a body inside declared for itself is never stored.
+      if (!used.contains(position)) out.buffers[p] = uop::NewBuffer(buffers[p]->dtype(), 0, b.device);
+      continue;
+    }
+    out.outputs.push_back(position);
+    UOpRef holds = buffers[p];
+    if (stored && !own) {
+      holds = uop::NewBuffer(buffers[p]->dtype(), b.size, b.device);
+      out.overwrites.push_back({buffers[p], holds});
+    }
+    const UOpRef after = uop::After(UOpRef(call.src(p + 1)), {node});
+    if (uop::ResultPosition(*after) != position) continue;
+    out.realized.push_back({after, holds});
+    if (!own) continue;
+    // The gradient meets the body's value itself.
+    const UOpRef assign = whole(after);
+    out.realized.push_back({assign, holds});
+    if (assign->op() == Op::kAssign && assign->src(1)->num_src() > 0 &&
+        !IsVirtualConstant(assign->src(1).get()))
+      out.realized.push_back({UOpRef(assign->src(1)), holds});
+  }
+  US_RETURN_IF_ERROR(uop::CheckSpec(out.sink, uop::Stage::kCall));
+  return out;
 }
 
 void CommitCall(const Call& call, RealizedValues* realized) {
   for (const Call::Overwrite& o : call.overwrites) {
     StorageSlot &from = *o.from->arg_as<BufferArg>().slot, &to = *o.to->arg_as<BufferArg>().slot;
     to.impl = std::move(from.impl);
-    from.impl = std::make_unique<OverwrittenContents>();
+    from.impl = std::make_unique<OverwrittenContents>(o.to->arg_as<BufferArg>().slot);
   }
+  for (const UOpRef& buffer : call.shown) ++buffer->arg_as<BufferArg>().slot->shown;
   if (realized == nullptr) return;
   for (const auto& [value, buffer] : call.realized) realized->Remember(value, buffer);
 }

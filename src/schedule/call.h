@@ -63,14 +63,28 @@ struct Call {
     UOpRef from, to;
   };
   std::vector<Overwrite> overwrites;
+  // Buffers that a computed value's tensor shows after the run, once for each: equal values share one buffer,
+  // and an assignment to one of several such tensors takes new storage.
+  std::vector<UOpRef> shown;
   // Value nodes and the buffers that hold them after the run, for RealizedValues.
   std::vector<std::pair<UOpRef, UOpRef>> realized;
 };
 
 // Errors (InvalidArgument): operands on several devices without a COPY, a buffer that has no storage or was
 // overwritten, two unordered assignments to one buffer (both are named).
+//
+// Functions' calls (AFTER of CALL) become part of the graph; a call one of whose results is asked for runs
+// whole. A transfer (ASSIGN of COPY to a buffer of its own) is stored there whenever it is computed.
 absl::StatusOr<Call> MakeCall(absl::Span<const OutputRequest> requests,
                               const RealizedValues* realized = nullptr);
+
+// The precompiled CALLs below the values whose results are not known yet, each after those that its arguments
+// need. MakeCall fuses a call that is left among the values; who runs it before runs one program.
+std::vector<UOpRef> PendingCalls(absl::Span<const OutputRequest> requests, const RealizedValues* realized);
+
+// The body of a CALL as something to run, with argument p in buffers[p], whole and in order. Equal bodies
+// give the same sink. Results are known after CommitCall.
+absl::StatusOr<Call> MakeBodyCall(const UOpRef& call, const std::vector<UOpRef>& buffers);
 
 // After a successful run: moves overwritten storage and remembers the computed values.
 void CommitCall(const Call& call, RealizedValues* realized);

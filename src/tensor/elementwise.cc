@@ -468,8 +468,10 @@ Tensor Tensor::Bitcast(DType to) const {
   });
 }
 Tensor Tensor::Contiguous() const {
-  return Unary("Contiguous", *this,
-               [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::Contiguous(x); });
+  // Elements that lie in order already need no copy.
+  return Unary("Contiguous", *this, [](const UOpRef& x) -> absl::StatusOr<UOpRef> {
+    return tensor_internal::IsRangeOfStorage(x) ? x : uop::Contiguous(x);
+  });
 }
 Tensor Tensor::ContiguousBackward() const {
   return Unary("ContiguousBackward", *this,
@@ -484,7 +486,7 @@ Tensor Tensor::Clone() const { return To(device()); }
 Tensor Tensor::To(const std::string& to) const {
   if (!ok()) return *this;
   if (to.empty()) return Tensor(Bad("To", "empty device name"));
-  return Tensor(uop::Copy(uop(), to), to, true, requires_grad());
+  return Tensor(tensor_internal::Transfer(uop(), to), to, true, requires_grad());
 }
 
 }  // namespace understudy

@@ -9,6 +9,7 @@
 #include "src/base/status.h"
 #include "src/tensor/derivatives.h"
 #include "src/tensor/internal.h"
+#include "src/uop/inline.h"
 
 namespace understudy {
 
@@ -160,11 +161,17 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
     return all(Bad("Gradients", "loss of ", loss.dtype().Name(), tensor_internal::Text(loss.shape()),
                    ", expected one float"));
   }
+  // Calls are differentiated through their bodies. (The values that they left behind are found again when the
+  // gradient is realised.)
+  uop::CallInliner inlined;
+  const UOpRef root = inlined(loss.uop());
+  std::vector<UOpRef> wanted;
+  for (const Tensor& p : params) wanted.push_back(p.ok() ? inlined(p.uop()) : UOpRef());
   // Sources before users.
   std::vector<UOpRef> order;
   absl::flat_hash_set<const UOp*> seen;
-  std::vector<std::pair<UOpRef, size_t>> stack{{loss.uop(), 0}};
-  seen.insert(loss.uop().get());
+  std::vector<std::pair<UOpRef, size_t>> stack{{root, 0}};
+  seen.insert(root.get());
   while (!stack.empty()) {
     auto& [node, next] = stack.back();
     // The formula of a value that has a derivative of its own takes no part.
@@ -179,8 +186,8 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
   }
   // Only what lies between the parameters and the loss takes part.
   absl::flat_hash_set<const UOp*> active;
-  for (const Tensor& p : params) {
-    if (p.ok()) active.insert(p.uop().get());
+  for (const UOpRef& p : wanted) {
+    if (p != nullptr) active.insert(p.get());
   }
   for (const UOpRef& u : order) {
     if (!u->dtype().IsFloat()) continue;
@@ -189,7 +196,7 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
     }
   }
   absl::flat_hash_map<const UOp*, UOpRef> grad;
-  grad[loss.uop().get()] = Constant(loss.dtype(), 1.0, loss.shape());
+  grad[root.get()] = Constant(loss.dtype(), 1.0, loss.shape());
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const UOpRef& u = *it;
     if (!active.count(u.get())) continue;
@@ -213,14 +220,14 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
     const Tensor& p = params[i];
     if (!p.ok()) {
       out.push_back(p);
-    } else if (!seen.count(p.uop().get())) {
+    } else if (!seen.count(wanted[i].get())) {
       out.push_back(Tensor(Bad("Gradients", "parameter ", i, " of shape ", tensor_internal::Text(p.shape()),
                                " takes no part in the loss")));
     } else if (!p.dtype().IsFloat()) {
       out.push_back(
           Tensor(Bad("Gradients", "parameter ", i, " has dtype ", p.dtype().Name(), ", expected a float")));
     } else {
-      const auto g = grad.find(p.uop().get());
+      const auto g = grad.find(wanted[i].get());
       out.push_back(Tensor(g == grad.end() ? Zero(p.uop()) : g->second, p.device()));
     }
   }

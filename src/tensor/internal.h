@@ -4,6 +4,7 @@
 // Nothing outside src/tensor includes this.
 
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,17 @@ struct Tensor::State {
   std::string device;
   bool placed = false;  // some buffer or COPY in the graph fixes the device
   bool requires_grad = false;
+
+  // A view shows the contents of its base, which is no view itself: `steps` lead from the base's value to its
+  // own. `shown` is the version of the base that `uop` was made from; when they differ, uop is made anew.
+  struct Step {
+    Op op;
+    Arg arg;
+  };
+  std::shared_ptr<State> base;
+  std::vector<Step> steps;
+  uint64_t shown = 0;
+  uint64_t version = 0;  // of a base: how often its contents were replaced
 };
 
 namespace tensor_internal {
@@ -66,6 +78,17 @@ bool AllOk(std::initializer_list<const Tensor*> inputs);
 // The gradient of a movement op other than EXPAND with respect to its source, given that of its result; also
 // what writes a value back through a view.
 UOpRef UndoMovement(const UOp& node, const UOpRef& g);
+
+// True for what holds contents that can be overwritten: a BUFFER, what was assigned to one or what a call
+// left there, a PARAM of a function's body.
+bool IsStorage(const UOp& node);
+// True for all elements, or a range of consecutive ones, of storage in their order.
+bool IsRangeOfStorage(const UOpRef& x);
+// A copy of `value` with storage of its own from the start, on that device.
+UOpRef Transfer(const UOpRef& value, const std::string& device);
+// Makes `view` a view of `of` when its value is one: movement ops other than EXPAND and DETACH,
+// CONTIGUOUS_BACKWARD above `of`'s value.
+void LinkView(Tensor& view, const Tensor& of);
 
 // The device that a graph's buffers name, or "".
 std::string DeviceOf(const UOpRef& x);

@@ -107,6 +107,35 @@ std::string DeviceOf(const UOpRef& x) {
   return "";
 }
 
+bool IsStorage(const UOp& node) {
+  return node.op() == Op::kBuffer || node.op() == Op::kAssign || node.op() == Op::kAfter ||
+         (node.op() == Op::kParam && std::holds_alternative<std::vector<int64_t>>(node.arg()));
+}
+
+bool IsRangeOfStorage(const UOpRef& x) {
+  const UOp* u = x.get();
+  for (;; u = u->src(0).get()) {
+    if (u->op() == Op::kShrink) {
+      // One cut axis; those before it have one element left, those after it are whole.
+      const auto& bounds = u->arg_as<std::vector<int64_t>>();
+      const Shape& in = u->src(0)->shape();
+      bool single = true;
+      for (size_t i = 0; i < in.size(); ++i) {
+        const int64_t size = bounds[2 * i + 1] - bounds[2 * i];
+        if (!single && size != in[i]) return false;
+        single &= size == 1;
+      }
+    } else if (u->op() != Op::kReshape && u->op() != Op::kDetach && u->op() != Op::kContiguousBackward) {
+      return IsStorage(*u) && x->numel() > 0;
+    }
+  }
+}
+
+UOpRef Transfer(const UOpRef& value, const std::string& device) {
+  const UOpRef own = uop::NewBuffer(value->dtype(), value->numel(), device);
+  return uop::Assign(uop::Reshape(own, value->shape()), uop::Copy(value, device));
+}
+
 UOpRef UndoMovement(const UOp& node, const UOpRef& g) {
   const Shape& in = node.src(0)->shape();
   switch (node.op()) {
@@ -164,7 +193,27 @@ Tensor::Tensor(UOpRef uop, std::string device) : state_(std::make_shared<State>(
   state_->uop = std::move(uop);
 }
 
-const absl::Status& Tensor::status() const { return state_->status; }
+Tensor::State& Tensor::Fresh() const {
+  State& s = *state_;
+  if (s.base == nullptr || s.shown == s.base->version) return s;
+  s.shown = s.base->version;
+  if (!s.base->status.ok()) {
+    s.status = s.base->status;
+    s.uop = nullptr;
+    return s;
+  }
+  s.uop = s.base->uop;
+  bool detached = false;
+  for (const State::Step& step : s.steps) {
+    s.uop = UOp::Make(step.op, s.uop->dtype(), {s.uop}, step.arg);
+    detached |= step.op == Op::kDetach;
+  }
+  s.placed = s.base->placed;
+  s.requires_grad |= s.base->requires_grad && !detached;
+  return s;
+}
+
+const absl::Status& Tensor::status() const { return Fresh().status; }
 const Shape& Tensor::shape() const {
   static const Shape kNone;
   return state_->uop ? state_->uop->shape() : kNone;
@@ -172,17 +221,58 @@ const Shape& Tensor::shape() const {
 DType Tensor::dtype() const { return state_->uop ? state_->uop->dtype() : dtypes::kVoid; }
 const std::string& Tensor::device() const { return state_->device; }
 int64_t Tensor::numel() const { return tensor_internal::Product(shape()); }
-const UOpRef& Tensor::uop() const { return state_->uop; }
-bool Tensor::requires_grad() const { return state_->requires_grad; }
+const UOpRef& Tensor::uop() const { return Fresh().uop; }
+bool Tensor::requires_grad() const { return Fresh().requires_grad; }
 Tensor& Tensor::set_requires_grad(bool on) {
   state_->requires_grad = on;
   return *this;
 }
 
+namespace {
+
+// What a node is when looked at through views (EXPAND and PAD make values): the value behind it, whether that
+// is storage, and whether the node is all of it in order.
+struct Root {
+  const UOp* base;
+  bool storage, whole;
+};
+Root RootOf(const UOp* u) {
+  bool whole = true;
+  while ((IsMovement(u->op()) && u->op() != Op::kPad && u->op() != Op::kExpand) || u->op() == Op::kDetach ||
+         u->op() == Op::kContiguousBackward) {
+    if (u->op() != Op::kReshape && IsMovement(u->op())) whole = false;
+    u = u->src(0).get();
+  }
+  return {u, tensor_internal::IsStorage(*u), whole};
+}
+
+// The contents of `base` once `view`, which is made from it by movement ops, holds `value`.
+absl::StatusOr<UOpRef> WrittenThrough(const UOp* view, const UOp* base, const UOpRef& value) {
+  UOpRef moved = value, mask = tensor_internal::Constant(dtypes::kBool, int64_t{1}, view->shape());
+  bool part = false;
+  for (const UOp* u = view; u != base; u = u->src(0).get()) {
+    if (u->op() == Op::kDetach) moved = uop::Detach(moved);
+    if (!IsMovement(u->op())) continue;
+    if (u->op() == Op::kExpand) {
+      return Bad("Assign", "through EXPAND from ", Text(u->src(0)->shape()), " to ", Text(u->shape()),
+                 ", which would write one element several times");
+    }
+    part |= u->op() == Op::kShrink || u->op() == Op::kPad;
+    moved = tensor_internal::UndoMovement(*u, moved);
+    mask = tensor_internal::UndoMovement(*u, mask);
+  }
+  return part ? uop::Where(mask, moved, UOpRef(base)) : moved;
+}
+
+}  // namespace
+
 void Tensor::Rebind(UOpRef uop) {
   US_CHECK(ok() && uop != nullptr && uop->dtype() == dtype() && uop->shape() == shape());
   state_->uop = std::move(uop);
   state_->placed = true;
+  // The only view of a value that nobody else can see keeps nothing of it alive.
+  if (state_->base != nullptr && state_->base.use_count() == 1 && !RootOf(state_->base->uop.get()).storage)
+    state_->base = nullptr;
 }
 
 std::optional<ConstValue> Tensor::ConstantValue() const {
@@ -212,7 +302,37 @@ Tensor tensor_internal::Combine(const char* op, std::initializer_list<const Tens
   }
   if (!value.ok()) return Tensor(value.status());
   const Tensor* from = placed != nullptr ? placed : any;
-  return Tensor(*std::move(value), from->device(), placed != nullptr, grad);
+  Tensor out(*std::move(value), from->device(), placed != nullptr, grad);
+  // Every other operation makes values, even where its result happens to be a movement of its operand; one
+  // that changes nothing gives the tensor itself.
+  static constexpr const char* kViews[] = {"Reshape", "Permute", "Shrink",     "Flip",
+                                           "Index",   "Detach",  "Contiguous", "ContiguousBackward"};
+  const bool view = std::any_of(std::begin(kViews), std::end(kViews),
+                                [&](const char* name) { return std::string(name) == op; });
+  for (const Tensor* t : inputs) {
+    if (t == nullptr || out.state_->base != nullptr) continue;
+    if ((view && inputs.size() == 1) || out.uop() == t->uop()) LinkView(out, *t);
+  }
+  return out;
+}
+
+void tensor_internal::LinkView(Tensor& view, const Tensor& of) {
+  constexpr int kMost = 64;
+  std::vector<Tensor::State::Step> steps;
+  const UOp* u = view.uop().get();
+  for (int i = 0; u != of.uop().get(); ++i, u = u->src(0).get()) {
+    const bool view_op = (IsMovement(u->op()) && u->op() != Op::kExpand) || u->op() == Op::kDetach ||
+                         u->op() == Op::kContiguousBackward;
+    if (!view_op || i == kMost) return;
+    steps.push_back({u->op(), u->arg()});
+  }
+  std::reverse(steps.begin(), steps.end());
+  const Tensor::State& s = *of.state_;
+  Tensor::State& v = *view.state_;
+  v.base = s.base != nullptr ? s.base : of.state_;
+  v.steps = s.base != nullptr ? s.steps : std::vector<Tensor::State::Step>();
+  v.steps.insert(v.steps.end(), steps.begin(), steps.end());
+  v.shown = v.base->version;
 }
 
 Tensor::Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad)
@@ -223,26 +343,7 @@ Tensor::Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad)
   state_->requires_grad = requires_grad;
 }
 
-bool Tensor::is_placed() const { return state_->placed; }
-
-namespace {
-
-// What a node is when looked at through movement ops: the storage behind a view, and whether all of it in
-// order.
-struct Root {
-  const UOp* base;
-  bool whole;
-};
-Root RootOf(const UOp* u) {
-  bool whole = true;
-  while (IsMovement(u->op()) || u->op() == Op::kDetach || u->op() == Op::kContiguousBackward) {
-    if (u->op() != Op::kReshape && IsMovement(u->op())) whole = false;
-    u = u->src(0).get();
-  }
-  return {u, whole};
-}
-
-}  // namespace
+bool Tensor::is_placed() const { return Fresh().placed; }
 
 Tensor& Tensor::Assign(const Tensor& value) {
   if (!ok()) return *this;
@@ -251,26 +352,52 @@ Tensor& Tensor::Assign(const Tensor& value) {
     return Fail(Bad("Assign", "value of ", value.dtype().Name(), Text(value.shape()), " into ",
                     dtype().Name(), Text(shape()), ", expected equal dtype and shape"));
   }
-  if (value.state_->placed && value.device() != device()) {
+  if (value.is_placed() && value.device() != device()) {
     return Fail(Bad("Assign", "value on device ", value.device(), " into a tensor on ", device()));
   }
-  const Root root = RootOf(uop().get());
-  const bool storage = root.base->op() == Op::kBuffer || root.base->op() == Op::kAssign;
-  if (storage && !root.whole) {
-    return Fail(
-        absl::UnimplementedError("Assign: the target is a partial view of another tensor's storage, expected "
-                                 "whole storage (AssignIndex on the owner writes a part)"));
+  const bool grad = requires_grad() || value.requires_grad();
+  if (state_->base != nullptr) {
+    Tensor base(state_->base);
+    UOpRef at = base.uop();
+    std::vector<UOpRef> keep{at};
+    for (const State::Step& step : state_->steps)
+      keep.push_back(at = UOp::Make(step.op, at->dtype(), {at}, step.arg));
+    const auto contents = WrittenThrough(at.get(), base.uop().get(), value.uop());
+    if (!contents.ok()) return Fail(contents.status());
+    base.Assign(Tensor(*contents, base.device(), true, grad));
+    return *this;
   }
-  // A tensor that has no storage yet simply gets a value of its own.
-  state_->uop = storage ? uop::Assign(state_->uop, value.uop()) : uop::Copy(value.uop(), device());
-  state_->placed = true;
-  state_->requires_grad |= value.requires_grad();
+  const Root root = RootOf(uop().get());
+  if (!root.storage) {
+    // A tensor that has no storage yet simply gets a value of its own.
+    SetContents(tensor_internal::Transfer(value.uop(), device()), grad);
+  } else if (root.whole) {
+    SetContents(uop::Assign(uop(), value.uop()), grad);
+  } else {
+    // A view without a tensor behind it: the storage is written, then looked at the same way.
+    const auto contents = WrittenThrough(uop().get(), root.base, value.uop());
+    if (!contents.ok()) return Fail(contents.status());
+    std::vector<const UOp*> steps;
+    for (const UOp* u = uop().get(); u != root.base; u = u->src(0).get()) steps.push_back(u);
+    UOpRef at = uop::Assign(UOpRef(root.base), *contents);
+    for (size_t i = steps.size(); i-- > 0;) at = steps[i]->WithSrc({at});
+    SetContents(at, grad);
+  }
   return *this;
+}
+
+void Tensor::SetContents(UOpRef uop, bool requires_grad) {
+  state_->uop = std::move(uop);
+  state_->placed = true;
+  state_->requires_grad |= requires_grad;
+  ++state_->version;
 }
 
 Tensor& Tensor::Fail(absl::Status status) {
   state_->status = std::move(status);
   state_->uop = nullptr;
+  state_->base = nullptr;
+  ++state_->version;
   return *this;
 }
 
@@ -282,12 +409,12 @@ Tensor& Tensor::AssignView(const Tensor& view, const Tensor& value) {
   if (!ok()) return *this;
   if (!view.ok()) return Fail(view.status());
   if (!value.ok()) return Fail(value.status());
-  for (const UOp* u = view.uop().get(); u != uop().get(); u = u->src(0).get()) {
-    if (!IsMovement(u->op()) || u->op() == Op::kExpand) {
-      return Fail(
-          Bad("AssignView", OpName(u->op()),
-              " between the tensor and the place to write, expected views of this tensor without Expand"));
-    }
+  const UOp* u = view.uop().get();
+  while (u != uop().get() && IsMovement(u->op()) && u->op() != Op::kExpand) u = u->src(0).get();
+  if (u != uop().get()) {
+    return Fail(
+        Bad("AssignView", OpName(u->op()),
+            " between the tensor and the place to write, expected views of this tensor without Expand"));
   }
   if (value.dtype() != dtype()) {
     return Fail(Bad("AssignView", "value of dtype ", value.dtype().Name(), " into ", dtype().Name(),
@@ -298,18 +425,13 @@ Tensor& Tensor::AssignView(const Tensor& view, const Tensor& value) {
     return Fail(Bad("AssignView", "value of shape ", Text(value.shape()),
                     " does not broadcast to the part's shape ", Text(view.shape())));
   }
-  if (value.state_->placed && value.device() != device()) {
+  if (value.is_placed() && value.device() != device()) {
     return Fail(Bad("AssignView", "value on device ", value.device(), " into a tensor on ", device()));
   }
-  // Both the value and a mask of what is written go back the way the view came.
-  UOpRef moved = tensor_internal::BroadcastTo(value.uop(), view.shape());
-  UOpRef mask = tensor_internal::Constant(dtypes::kBool, int64_t{1}, view.shape());
-  for (const UOp* u = view.uop().get(); u != uop().get(); u = u->src(0).get()) {
-    moved = tensor_internal::UndoMovement(*u, moved);
-    mask = tensor_internal::UndoMovement(*u, mask);
-  }
-  return Assign(
-      Tensor(uop::Where(mask, moved, uop()), device(), true, requires_grad() || value.requires_grad()));
+  const auto contents =
+      WrittenThrough(view.uop().get(), uop().get(), tensor_internal::BroadcastTo(value.uop(), view.shape()));
+  if (!contents.ok()) return Fail(contents.status());
+  return Assign(Tensor(*contents, device(), true, requires_grad() || value.requires_grad()));
 }
 
 }  // namespace understudy

@@ -74,7 +74,8 @@ class Operand;
 class Tensor;
 namespace tensor_internal {
 Tensor Combine(const char* op, std::initializer_list<const Tensor*> inputs, absl::StatusOr<UOpRef> value);
-}
+void LinkView(Tensor& view, const Tensor& of);
+}  // namespace tensor_internal
 
 class Tensor {
  public:
@@ -129,7 +130,11 @@ class Tensor {
   std::optional<ConstValue> ConstantValue() const;
 
   // In place: this tensor's storage takes `value` when realised (shape, dtype and device must be equal).
-  // Graphs built before from this tensor keep its old value; those realised after the write are refused.
+  // Values computed before from this tensor keep the old contents; what of them is realised after the write
+  // is refused. Views (what Reshape, Permute, Transpose, Flip, Shrink, Index, Squeeze, Unsqueeze, Flatten,
+  // Detach and ContiguousBackward gave, and Contiguous where nothing has to be copied) show the new contents,
+  // and assigning to a view writes to the tensor that it is a view of. Expand, Pad and
+  // Clone give values, but for an Expand or Pad that changes nothing.
   Tensor& Assign(const Tensor& value);
   // The same for a part of the tensor (ints and slices as in Index).
   Tensor& AssignIndex(const std::vector<IndexItem>& items, const Tensor& value);
@@ -247,8 +252,13 @@ class Tensor {
   struct State;
   friend Tensor tensor_internal::Combine(const char* op, std::initializer_list<const Tensor*> inputs,
                                          absl::StatusOr<UOpRef> value);
+  friend class Function;
+  friend void tensor_internal::LinkView(Tensor& view, const Tensor& of);
   Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad);
+  explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
   Tensor& Fail(absl::Status status);  // this tensor becomes the error
+  State& Fresh() const;               // the state, after a view has looked at its base
+  void SetContents(UOpRef uop, bool requires_grad);
 
   std::shared_ptr<State> state_;
 };

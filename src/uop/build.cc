@@ -103,8 +103,14 @@ UOpRef Copy(const UOpRef& x, const std::string& device) { return Keep(Op::kCopy,
 UOpRef Assign(const UOpRef& target, const UOpRef& value) {
   return UOp::Make(Op::kAssign, target->dtype(), {target, value});
 }
-UOpRef Call(const UOpRef& body, std::vector<UOpRef> args) {
-  return UOp::Make(Op::kCall, body->dtype(), Prepend(body, std::move(args)));
+UOpRef Call(const UOpRef& body, std::vector<UOpRef> args, CallArg arg) {
+  return UOp::Make(Op::kCall, dtypes::kVoid, Prepend(body, std::move(args)), std::move(arg));
+}
+UOpRef Slice(const UOpRef& x, int64_t axis, const UOpRef& start, const UOpRef& size, int64_t most) {
+  return UOp::Make(Op::kSlice, x->dtype(), {x, start, size}, std::vector<int64_t>{axis, most});
+}
+UOpRef Bind(const UOpRef& var, int64_t value) {
+  return UOp::Make(Op::kBind, var->dtype(), {var, ConstLike(var, value)});
 }
 
 UOpRef IndexOf(const UOpRef& buf, const UOpRef& idx, const UOpRef& valid) {

@@ -103,7 +103,10 @@ UOpRef Detach(const UOpRef& x);
 UOpRef WithGradient(const std::string& rule, const UOpRef& value, std::vector<UOpRef> inputs);
 UOpRef Copy(const UOpRef& x, const std::string& device);
 UOpRef Assign(const UOpRef& target, const UOpRef& value);
-UOpRef Call(const UOpRef& body, std::vector<UOpRef> args);
+// `body`: SINK(STORE(PARAM, value)...) with PARAM p standing for args[p].
+UOpRef Call(const UOpRef& body, std::vector<UOpRef> args, CallArg arg);
+UOpRef Slice(const UOpRef& x, int64_t axis, const UOpRef& start, const UOpRef& size, int64_t most);
+UOpRef Bind(const UOpRef& var, int64_t value);
 
 // A place in a buffer; `valid` (bool) guards it.
 UOpRef IndexOf(const UOpRef& buf, const UOpRef& idx, const UOpRef& valid = nullptr);

@@ -359,10 +359,64 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
         return Bad(op, "value of shape ", Text(src[1]->shape()), " into ", Text(src[0]->shape()));
       }
       return src[0]->shape();
-    case Op::kCall:
+    case Op::kCall: {
       US_RETURN_IF_ERROR(at_least(1));
+      US_ASSIGN_OR_RETURN(const CallArg* call, ArgOf<CallArg>(op, arg, "a CallArg"));
+      if (!is_void) return Bad(op, "dtype ", dtype.Name(), ", expected void");
+      if (src[0]->op() != Op::kSink) return Bad(op, "body is ", OpName(src[0]->op()), ", expected SINK");
+      const auto args = static_cast<int64_t>(src.size()) - 1;
+      for (size_t i = 1; i < src.size(); ++i) {
+        const DType t = src[i]->dtype();
+        if (t.IsPointer() || t.IsVoid()) return Bad(op, "argument ", i - 1, " has dtype ", t.Name());
+      }
+      for (const int64_t p : call->outputs) {
+        if (p < 0 || p >= args) return Bad(op, "output position ", p, " of ", args, " arguments");
+      }
+      for (const UOpRef& store : src[0]->src()) {
+        if (store->op() != Op::kStore || store->src(0)->op() != Op::kParam ||
+            !std::holds_alternative<Ints>(store->src(0)->arg())) {
+          return Bad(op, "body of ", OpName(store->op()), ", expected STORE(PARAM with a shape, value)");
+        }
+        const int64_t p = store->src(0)->arg_as<Ints>()[0];
+        if (p >= args) return Bad(op, "the body stores to position ", p, " of ", args, " arguments");
+        const UOpRef& to = src[static_cast<size_t>(p) + 1];
+        US_RETURN_IF_ERROR(SameDType(op, store->src(0)->dtype(), to->dtype(), "a stored argument"));
+        if (store->src(0)->shape() != to->shape()) {
+          return Bad(op, "argument ", p, " of shape ", Text(to->shape()), " is stored as ",
+                     Text(store->src(0)->shape()));
+        }
+      }
+      return Shape{};
+    }
+    case Op::kSlice: {
+      US_ASSIGN_OR_RETURN(const Ints* v, ArgOf<Ints>(op, arg, "{axis, most}"));
+      Shape shape = src[0]->shape();
+      if (v->size() != 2 || (*v)[0] < 0 || (*v)[0] >= static_cast<int64_t>(shape.size())) {
+        return Bad(op, "argument ", Text(*v), " must be {axis, most} for rank ", shape.size());
+      }
       US_RETURN_IF_ERROR(SameDType(op, src[0]->dtype(), dtype, "the result"));
-      return src[0]->shape();
+      if (dtype.IsPointer() || is_void) return Bad(op, "dtype ", dtype.Name(), " is no tensor");
+      for (int i : {1, 2}) {
+        US_RETURN_IF_ERROR(SameDType(op, dtypes::kIndex, src[i]->dtype(), i == 1 ? "the start" : "the size"));
+        if (!src[i]->shape().empty()) return Bad(op, i == 1 ? "the start" : "the size", " is no scalar");
+      }
+      if ((*v)[1] < 0 || (*v)[1] > shape[(*v)[0]])
+        return Bad(op, "at most ", (*v)[1], " elements of ", shape[(*v)[0]]);
+      shape[(*v)[0]] = (*v)[1];
+      return shape;
+    }
+    case Op::kBind: {
+      US_RETURN_IF_ERROR(NoArg(op, arg));
+      if (src[0]->op() != Op::kVar || !src[1]->IsConst())
+        return Bad(op, OpName(src[0]->op()), " to ", OpName(src[1]->op()), ", expected VAR to CONST");
+      US_RETURN_IF_ERROR(SameDType(op, dtype, src[0]->dtype(), "the variable"));
+      US_RETURN_IF_ERROR(SameDType(op, dtype, src[1]->dtype(), "the value"));
+      const auto& var = src[0]->arg_as<VarArg>();
+      const int64_t value = src[1]->const_int();
+      if (value < var.min || value > var.max)
+        return Bad(op, var.name, " to ", value, ", expected [", var.min, ",", var.max, "]");
+      return Shape{};
+    }
     case Op::kIndex: {
       US_RETURN_IF_ERROR(NoArg(op, arg));
       US_RETURN_IF_ERROR(at_least(2));
@@ -393,6 +447,19 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       const DType to = src[0]->dtype(), value = src[1]->dtype();
       if (value.IsPointer() || value.scalar != to.scalar)
         return Bad(op, "value of dtype ", value.Name(), " into ", to.Name());
+      // An array says how many elements it has.
+      if (src[0]->op() == Op::kIndex) {
+        const UOp* array = src[0]->src(0).get();
+        while (array->op() == Op::kAfter) array = array->src(0).get();
+        if (array->op() == Op::kDefineReg || array->op() == Op::kDefineLocal) {
+          const int64_t size = array->arg_as<Ints>()[1];
+          const int64_t at = src[0]->src(1)->IsConst() ? src[0]->src(1)->const_int() : 0;
+          if (at < 0 || at > size - value.lanes) {
+            return Bad(op, "value of dtype ", value.Name(), " at element ", at, " of ", OpName(array->op()),
+                       " ", array->dtype().Name(), " with ", size, " elements");
+          }
+        }
+      }
       if (!to.IsPointer() && Numel(src[0]->shape()) != Numel(src[1]->shape())) {
         return Bad(op, "value of shape ", Text(src[1]->shape()), " into ", Text(src[0]->shape()));
       }

@@ -75,6 +75,12 @@ int CompareArg(const Arg& a, const Arg& b) {
     }
     int operator()(const KernelArg& v) const { return Compare(v.name, std::get<KernelArg>(b).name); }
     int operator()(Op v) const { return Compare(v, std::get<Op>(b)); }
+    int operator()(const CallArg& v) const {
+      const auto& w = std::get<CallArg>(b);
+      if (const int c = CompareInts(v.outputs, w.outputs)) return c;
+      if (v.precompile != w.precompile) return Compare(v.precompile, w.precompile);
+      return Compare(v.name, w.name);
+    }
   };
   return std::visit(Visitor{b}, a);
 }

@@ -250,9 +250,9 @@ class Parser {
     if (Peek() != '(') {
       const absl::StatusOr<Op> op = ParseOp(word);
       if (!op.ok())
-        return ErrorAt(
-            begin, "'", word,
-            "' is no argument: expected a number, string, list, op or reduce( range( buffer( var( kernel(");
+        return ErrorAt(begin, "'", word,
+                       "' is no argument: expected a number, string, list, op or reduce( range( buffer( var( "
+                       "kernel( call(");
       return Arg(*op);
     }
     Advance();
@@ -300,8 +300,21 @@ class Parser {
       KernelArg k;
       US_ASSIGN_OR_RETURN(k.name, String());
       arg = std::move(k);
+    } else if (word == "call") {
+      CallArg c;
+      US_ASSIGN_OR_RETURN(c.name, String());
+      US_RETURN_IF_ERROR(Expect(','));
+      US_ASSIGN_OR_RETURN(c.outputs, IntList());
+      US_RETURN_IF_ERROR(Expect(','));
+      SkipSpaces();
+      const size_t flag_pos = pos_;
+      US_ASSIGN_OR_RETURN(const int64_t flag, Int());
+      if (flag != 0 && flag != 1) return ErrorAt(flag_pos, "precompile is ", flag, ", expected 0 or 1");
+      c.precompile = flag == 1;
+      arg = std::move(c);
     } else {
-      return ErrorAt(begin, "unknown argument '", word, "(': expected reduce( range( buffer( var( kernel(");
+      return ErrorAt(begin, "unknown argument '", word,
+                     "(': expected reduce( range( buffer( var( kernel( call(");
     }
     US_RETURN_IF_ERROR(Expect(')'));
     return arg;

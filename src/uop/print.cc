@@ -63,6 +63,9 @@ struct ArgPrinter {
   }
   std::string operator()(const KernelArg& v) const { return absl::StrCat("kernel(", Quote(v.name), ")"); }
   std::string operator()(Op v) const { return OpName(v); }
+  std::string operator()(const CallArg& v) const {
+    return absl::StrCat("call(", Quote(v.name), ", ", List(v.outputs), ", ", v.precompile ? 1 : 0, ")");
+  }
 };
 
 }  // namespace

@@ -74,6 +74,8 @@ std::vector<SpecRule> TensorRules(bool call) {
       {"iota", OpSetOf({Op::kIota}), "anywhere", [](const UOp&) { return true; }},
       {"copy", OpSetOf({Op::kCopy, Op::kContiguous}), "of a value",
        [](const UOp& n) { return IsScalarValue(n); }},
+      {"slice", OpSetOf({Op::kSlice}), "of a value, by two values of dtype index",
+       [](const UOp& n) { return IsScalarValue(n) && AllSources(n, 0, IsScalarValue); }},
       {"param-value", OpSetOf({Op::kParam}), "a value with a shape in its argument", IsShaped},
   };
   if (call) {
@@ -86,9 +88,20 @@ std::vector<SpecRule> TensorRules(bool call) {
     return rules;
   }
   rules.push_back({"buffer", OpSetOf({Op::kBuffer}), "anywhere", [](const UOp&) { return true; }});
-  rules.push_back(
-      {"marker", OpSetOf({Op::kDetach, Op::kContiguousBackward, Op::kWithGradient, Op::kAssign, Op::kCall}),
-       "of values", [](const UOp& n) { return n.op() == Op::kCall || AllSources(n, 0, IsScalarValue); }});
+  rules.push_back({"marker", OpSetOf({Op::kDetach, Op::kContiguousBackward, Op::kWithGradient, Op::kAssign}), "of values",
+                   [](const UOp& n) { return AllSources(n, 0, IsScalarValue); }});
+  rules.push_back({"bind", OpSetOf({Op::kBind}), "a VAR to a CONST", [](const UOp&) { return true; }});
+  rules.push_back({"call", OpSetOf({Op::kCall}), "a SINK of STOREs, then values", [](const UOp& n) {
+                     return n.src(0)->op() == Op::kSink && AllSources(n, 1, IsScalarValue);
+                   }});
+  rules.push_back({"call-result", OpSetOf({Op::kAfter}), "(an argument of the CALL, CALL)", [](const UOp& n) {
+                     if (n.num_src() != 2 || n.src(1)->op() != Op::kCall) return false;
+                     const UOp& call = *n.src(1);
+                     for (size_t i = 1; i < call.num_src(); ++i) {
+                       if (call.src(i) == n.src(0)) return true;
+                     }
+                     return false;
+                   }});
   rules.push_back({"store-buffer", OpSetOf({Op::kStore}), "(value, value)", [](const UOp& n) {
                      return n.num_src() == 2 && IsScalarValue(*n.src(0)) && IsScalarValue(*n.src(1));
                    }});

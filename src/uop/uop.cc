@@ -72,6 +72,9 @@ uint64_t MixArg(uint64_t h, const Arg& arg) {
     }
     uint64_t operator()(const KernelArg& v) const { return MixString(h, v.name); }
     uint64_t operator()(Op v) const { return Mix(h, static_cast<uint64_t>(v)); }
+    uint64_t operator()(const CallArg& v) const {
+      return MixString(Mix(MixInts(h, v.outputs), v.precompile), v.name);
+    }
   };
   return std::visit(Visitor{h}, arg);
 }

@@ -52,8 +52,9 @@ inline bool HasEffect(Op op) { return OpFlagsOf(op) & kFlagEffect; }
 #define UNDERSTUDY_AXIS_KINDS(X)                                                                      \
   X(Global, "global")                                                                                 \
   X(Local, "local")                                                                                   \
-  X(Loop, "loop") X(Upcast, "upcast") X(GroupReduce, "group") X(Reduce, "reduce") X(Unroll, "unroll") \
-      X(Warp, "warp") X(Thread, "thread")
+  X(Loop, "loop")                                                                                     \
+  X(Upcast, "upcast") X(GroupReduce, "group") X(Reduce, "reduce") X(Unroll, "unroll") X(Warp, "warp") \
+      X(Thread, "thread")
 enum class AxisKind : uint8_t {
 #define AXIS(name, text) k##name,
   UNDERSTUDY_AXIS_KINDS(AXIS)
@@ -71,6 +72,7 @@ class StorageBase {
 };
 struct StorageSlot {
   std::unique_ptr<StorageBase> impl;
+  int shown = 0;  // by how many tensors of computed values; several: an assignment takes new storage
 };
 
 struct ReduceArg {
@@ -95,13 +97,21 @@ struct VarArg {
   int64_t min = 0, max = 0;
   bool operator==(const VarArg&) const = default;
 };
+// What a CALL declares: which of its arguments hold its results, in order, and whether it is compiled as a
+// program of its own or may be fused with what surrounds it.
+struct CallArg {
+  std::string name;
+  std::vector<int64_t> outputs;
+  bool precompile = false;
+  bool operator==(const CallArg&) const = default;
+};
 struct KernelArg {
   std::string name;
   bool operator==(const KernelArg&) const = default;
 };
 
 using Arg = std::variant<std::monostate, int64_t, double, std::string, std::vector<int64_t>, ReduceArg,
-                         RangeArg, BufferArg, VarArg, KernelArg, Op>;
+                         RangeArg, BufferArg, VarArg, KernelArg, Op, CallArg>;
 
 // Doubles compare by bits: -0.0 and 0.0 differ, a NaN equals itself.
 bool ArgEquals(const Arg& a, const Arg& b);

@@ -17,10 +17,44 @@ using nd::Dims;
 
 double Wrap(double x) { return static_cast<double>(static_cast<int32_t>(static_cast<int64_t>(x))); }
 
+constexpr size_t kNone = SIZE_MAX;
+
 struct Value {
   Tensor t;
   Array a;
+  // Of a view: the value that it is a view of, which is none itself, and where its elements lie there.
+  size_t of = kNone;
+  std::vector<size_t> at = {};
 };
+
+// What an op that only moves elements does with them.
+Array Moved(int64_t kind, const Array& x) {
+  Dims s = x.shape;
+  const size_t rank = s.size();
+  switch (kind) {
+    case 7:
+      std::swap(s[rank - 1], s[rank - 2]);
+      return nd::Make(s, [&](Dims at) {
+        std::swap(at[rank - 1], at[rank - 2]);
+        return x.At(at);
+      });
+    case 8:
+      return nd::Make(s, [&](Dims at) {
+        at[0] = s[0] - 1 - at[0];
+        return x.At(at);
+      });
+    case 10:
+      --s[0];
+      return nd::Make(s, [&](Dims at) {
+        ++at[0];
+        return x.At(at);
+      });
+    case 11:
+      return {{nd::Count(s)}, x.v};
+    default:
+      return x;
+  }
+}
 
 class Program {
  public:
@@ -31,10 +65,11 @@ class Program {
   int64_t Int(int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(rng_); }
   bool Chance(double p) { return std::uniform_real_distribution<double>(0, 1)(rng_) < p; }
   // Later values more often, so that graphs get deep.
-  Value& Any() {
-    return values[std::max(Int(0, static_cast<int64_t>(values.size()) - 1),
-                           Int(0, static_cast<int64_t>(values.size()) - 1))];
+  size_t AnyIndex() {
+    return static_cast<size_t>(std::max(Int(0, static_cast<int64_t>(values.size()) - 1),
+                                        Int(0, static_cast<int64_t>(values.size()) - 1)));
   }
+  Value& Any() { return values[AnyIndex()]; }
 
   void AddLeaf() {
     static const Dims kShapes[] = {{4, 3}, {3}, {4, 1}, {2, 6}, {1}, {3, 4}, {2, 2, 3}};
@@ -46,7 +81,8 @@ class Program {
   }
 
   void Step() {
-    const Value x = Any();
+    const size_t from_index = AnyIndex();
+    const Value x = values[from_index];
     const size_t rank = x.a.shape.size();
     Value out;
     const int64_t kind = Int(0, 14);
@@ -108,24 +144,14 @@ class Program {
         out = {x.t.Expand(s), nd::Make(s, [&](const Dims& at) { return nd::Broadcast(x.a, at); })};
         break;
       }
-      case 7: {
+      case 7:
         if (rank < 2) return;
-        Dims s = x.a.shape;
-        std::swap(s[rank - 1], s[rank - 2]);
-        out = {x.t.Transpose(), nd::Make(s, [&](Dims at) {
-                 std::swap(at[rank - 1], at[rank - 2]);
-                 return x.a.At(at);
-               })};
+        out = {x.t.Transpose(), Moved(kind, x.a)};
         break;
-      }
-      case 8: {
+      case 8:
         if (rank == 0) return;
-        out = {x.t.Flip({0}), nd::Make(x.a.shape, [&](Dims at) {
-                 at[0] = x.a.shape[0] - 1 - at[0];
-                 return x.a.At(at);
-               })};
+        out = {x.t.Flip({0}), Moved(kind, x.a)};
         break;
-      }
       case 9: {
         if (rank == 0) return;
         Dims s = x.a.shape;
@@ -141,46 +167,57 @@ class Program {
       }
       case 10: {
         if (rank == 0 || x.a.shape[0] < 2) return;
-        Dims s = x.a.shape;
-        --s[0];
         std::vector<std::pair<int64_t, int64_t>> cut;
         for (const int64_t d : x.a.shape) cut.push_back({0, d});
         cut[0].first = 1;
-        out = {x.t.Shrink(cut), nd::Make(s, [&](Dims at) {
-                 ++at[0];
-                 return x.a.At(at);
-               })};
+        out = {x.t.Shrink(cut), Moved(kind, x.a)};
         break;
       }
-      case 11: {
-        const Dims s = {nd::Count(x.a.shape)};
-        out = {x.t.Reshape(s), x.a};
-        out.a.shape = s;
+      case 11:
+        out = {x.t.Reshape({nd::Count(x.a.shape)}), Moved(kind, x.a)};
         break;
-      }
       case 12:
         out = {x.t.Contiguous(), x.a};
         break;
       case 13:
         out = {Chance(0.5) ? x.t.Detach() : x.t.Clone(), x.a};
         break;
-      default: {  // write a value over a leaf's storage: users built before keep the old one
-        Value& leaf = values[leaves[Int(0, static_cast<int64_t>(leaves.size()) - 1)]];
+      default: {  // write a value over another's storage: what was computed before keeps the old contents
+        const size_t to = Chance(0.5) ? leaves[Int(0, static_cast<int64_t>(leaves.size()) - 1)] : from_index;
+        Value& target = values[to];
         std::vector<size_t> same;
         for (size_t i = 0; i < values.size(); ++i) {
-          if (values[i].a.shape == leaf.a.shape) same.push_back(i);
+          if (values[i].a.shape == target.a.shape) same.push_back(i);
         }
         const size_t from = same[Int(0, static_cast<int64_t>(same.size()) - 1)];
         const Value v = values[from];
-        leaf.t.Assign(v.t);
-        leaf.a = v.a;
-        log << "v" << &leaf - values.data() << " := v" << from << "\n";
+        target.t.Assign(v.t);
+        const size_t base = target.of == kNone ? to : target.of;
+        for (size_t i = 0; i < v.a.v.size(); ++i)
+          values[base].a.v[target.of == kNone ? i : target.at[i]] = v.a.v[i];
+        for (Value& view : values) {
+          if (view.of != base) continue;
+          for (size_t i = 0; i < view.at.size(); ++i) view.a.v[i] = values[base].a.v[view.at[i]];
+        }
+        log << "v" << to << " := v" << from << "\n";
         return;
       }
     }
     if (nd::Count(out.a.shape) > 200) return;
+    // An op that changes nothing gives the tensor itself.
+    const bool view = kind == 7 || kind == 8 || kind == 10 || kind == 11 || out.t.uop() == x.t.uop() ||
+                      (kind == 13 && out.t.uop()->op() == Op::kDetach);
+    if (view) {
+      // Where each element lies: the same movement of the places.
+      const bool nested = x.of != kNone;
+      out.of = nested ? x.of : from_index;
+      Array places = x.a;
+      for (size_t i = 0; i < places.v.size(); ++i) places.v[i] = static_cast<double>(nested ? x.at[i] : i);
+      for (const double v : Moved(kind, places).v) out.at.push_back(static_cast<size_t>(v));
+    }
     values.push_back(out);
-    log << "v" << values.size() - 1 << " = op " << kind << " of v" << Find(x) << "\n";
+    log << "v" << values.size() - 1 << " = op " << kind << " of v" << Find(x) << (view ? " (view)" : "")
+        << "\n";
   }
 
   size_t Find(const Value& x) const {

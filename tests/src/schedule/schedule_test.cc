@@ -204,7 +204,7 @@ TEST(Storage, AssignmentThatReadsItsTargetElsewhereGoesThroughATemporary) {
 TEST(Storage, TwoTensorsSwapTheirContents) {
   MiniEngine e;
   Tensor x = Tensor::FromData<float>({1, 2}, {2}), y = Tensor::FromData<float>({3, 4}, {2});
-  const Tensor old_x = x.Detach();
+  const Tensor old_x(x.uop(), x.device());
   x.Assign(y);
   y.Assign(old_x);
   ASSERT_TRUE(e.Realize({x, y}).ok());
@@ -215,7 +215,7 @@ TEST(Storage, TwoTensorsSwapTheirContents) {
 TEST(Storage, ValueThatReadsOldAndNewContents) {
   MiniEngine e;
   Tensor x = Tensor::FromData<float>({1, 2}, {2});
-  const Tensor old = x.Detach();
+  const Tensor old(x.uop(), x.device());
   x.Assign(x * 10);
   const Tensor both = old.Sum() + x.Sum();
   ASSERT_TRUE(e.Realize({x, both}).ok());
@@ -226,7 +226,7 @@ TEST(Storage, ValueThatReadsOldAndNewContents) {
 TEST(Storage, OldContentsAskedForTogetherWithTheWriteAreKept) {
   MiniEngine e;
   Tensor x = Tensor::FromData<float>({1, 2}, {2});
-  const Tensor old = x.Detach();
+  const Tensor old(x.uop(), x.device());
   x.Assign(x * 10);
   ASSERT_TRUE(e.Realize({x, old}).ok());
   EXPECT_THAT(Get(e, old), ElementsAre(1, 2));
