@@ -2,11 +2,7 @@
 // Other people's machine code: every instruction of every gfx90a kernel in Debian's librocsparse0 and
 // librocrand1 decodes, and is written as LLVM MC writes it. Each distinct instruction is compared once.
 // Skipped where the packages are not installed.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +19,7 @@
 #include "emu/amd/decode/inst.h"
 #include "emu/amd/decode/rows.h"
 #include "emu/amd/disasm/disasm.h"
+#include "src/base/mapped_file.h"
 #include "src/runtime/amd/code_object.h"
 #include "src/runtime/amd/offload_bundle.h"
 #include "tests/emu/amd/decode/mc_oracle.h"
@@ -32,33 +29,6 @@ namespace {
 
 using Bytes = absl::Span<const uint8_t>;
 constexpr int kMaxReports = 20;
-
-// A file mapped into memory: rocSPARSE is 1.3 GB.
-class MappedFile {
- public:
-  explicit MappedFile(const std::string& path) {
-    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    struct stat info;
-    if (fstat(fd, &info) == 0) {
-      size_ = static_cast<size_t>(info.st_size);
-      void* at = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
-      if (at != MAP_FAILED) data_ = static_cast<const uint8_t*>(at);
-    }
-    close(fd);
-  }
-  ~MappedFile() {
-    if (data_) munmap(const_cast<uint8_t*>(data_), size_);
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  bool ok() const { return data_ != nullptr; }
-  Bytes bytes() const { return {data_, size_}; }
-
- private:
-  const uint8_t* data_ = nullptr;
-  size_t size_ = 0;
-};
 
 // The bytes of distinct instructions by a 64-bit hash, shared by the threads.
 class Seen {
@@ -177,10 +147,10 @@ void WalkLibrary(const MappedFile& library, Tally* tally) {
 
 // `kernels`: of the package in Debian 12, over both kinds of gfx90a (xnack on and off).
 void CheckLibrary(const char* path, const char* package, int kernels) {
-  MappedFile library(path);
+  const absl::StatusOr<MappedFile> library = MappedFile::Open(path);
   if (!library.ok()) GTEST_SKIP() << path << " is not there; apt-get install " << package;
   Tally tally;
-  WalkLibrary(library, &tally);
+  WalkLibrary(*library, &tally);
   for (const std::string& failure : tally.failures) ADD_FAILURE() << failure;
   EXPECT_GE(tally.kernels, kernels);
   EXPECT_GT(tally.seen.size(), 10000u);

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/mapped_file.h"
 #include "src/runtime/amd/code_object.h"
 #include "src/runtime/amd/offload_bundle.h"
 #include "tests/emu/amd/library/kernel_runner.h"
-#include "tests/emu/amd/library/mapped_file.h"
 
 namespace understudy::emu::amd {
 namespace {
@@ -532,9 +532,9 @@ void RunObject(const understudy::amd::CodeObject& object, Tally* tally) {
 }
 
 TEST(LibraryExecution, RocsparseKernelsComputeTheirDefinitions) {
-  MappedFile file("/usr/lib/x86_64-linux-gnu/librocsparse.so.0");
+  const absl::StatusOr<MappedFile> file = MappedFile::Open("/usr/lib/x86_64-linux-gnu/librocsparse.so.0");
   if (!file.ok()) GTEST_SKIP() << "librocsparse0 is not installed";
-  auto entries = understudy::amd::OffloadEntriesOfLibrary(file.bytes());
+  auto entries = understudy::amd::OffloadEntriesOfLibrary(file->bytes());
   ASSERT_TRUE(entries.ok()) << entries.status().message();
   Tally tally;
   for (const auto& entry : *entries) {

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "src/base/mapped_file.h"
 #include "src/runtime/amd/code_object.h"
 #include "src/runtime/amd/offload_bundle.h"
 #include "tests/emu/amd/library/kernel_runner.h"
-#include "tests/emu/amd/library/mapped_file.h"
 
 namespace understudy::emu::amd {
 namespace {
@@ -107,8 +107,8 @@ Raw Doubles(const Words& words) {
 class RandomKernels : public testing::Test {
  protected:
   void SetUp() override {
-    file_ = std::make_unique<MappedFile>("/usr/lib/x86_64-linux-gnu/librocrand.so.1");
-    if (!file_->ok()) GTEST_SKIP() << "librocrand1 is not installed";
+    file_ = MappedFile::Open("/usr/lib/x86_64-linux-gnu/librocrand.so.1");
+    if (!file_.ok()) GTEST_SKIP() << "librocrand1 is not installed";
     auto entries = understudy::amd::OffloadEntriesOfLibrary(file_->bytes());
     ASSERT_TRUE(entries.ok()) << entries.status().message();
     for (const auto& entry : *entries) {
@@ -136,7 +136,7 @@ class RandomKernels : public testing::Test {
     ++executed_;
   }
 
-  std::unique_ptr<MappedFile> file_;
+  absl::StatusOr<MappedFile> file_;
   std::unique_ptr<understudy::amd::CodeObject> object_;
   std::unique_ptr<KernelRunner> runner_;
   int executed_ = 0;
