@@ -4,8 +4,6 @@
 // cannot matter.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -15,7 +13,6 @@
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
-#include "src/uop/graph.h"
 #include "src/uop/print.h"
 #include "tests/src/codegen/random_kernel.h"
 
@@ -58,24 +55,8 @@ class AmdRandom : public ::testing::Test {
   CpuDevice cpu_;
 };
 
-// Sums and products of floats depend on their order.
-bool OrderMatters(const UOpRef& kernel) {
-  for (const UOpRef& n : uop::NodesOf(kernel, Op::kReduce)) {
-    const Op op = n->arg_as<Op>();
-    if (n->dtype().IsFloat() && (op == Op::kAdd || op == Op::kMul)) return true;
-  }
-  return false;
-}
-
-// RANDOM_KERNELS=first,count in the environment runs others than the fixed ones.
-std::pair<uint64_t, uint64_t> Seeds(uint64_t count) {
-  unsigned long first = 1, n = count;
-  if (const char* text = std::getenv("RANDOM_KERNELS")) std::sscanf(text, "%lu,%lu", &first, &n);
-  return {first, first + n};
-}
-
 TEST_F(AmdRandom, EqualsRef) {
-  const auto [first, end] = Seeds(40);
+  const auto [first, end] = RandomSeeds(40);
   for (uint64_t seed = first; seed < end; ++seed) {
     const RandomKernel k = MakeRandomKernel(seed * 7919);
     Compare(seed, k, ref_, {});
@@ -169,7 +150,7 @@ TEST_F(AmdRandom, WideProductsAreDivisors) {
 
 // The same polynomials on both, so the same bits.
 TEST_F(AmdRandom, TranscendentalsEqualCpu) {
-  const auto [first, end] = Seeds(20);
+  const auto [first, end] = RandomSeeds(20);
   for (uint64_t seed = first; seed < end; ++seed) {
     const RandomKernel k = MakeRandomKernel(seed * 104729, {.transcendental = true});
     Compare(seed, k, cpu_, RandomChoices(k.kernel, amd_->target(), seed, 2, false));

@@ -3,13 +3,9 @@
 // kernels with random choices, and with variables and barriers.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
-
 #include "src/runtime/process/process.h"
 #include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
-#include "src/uop/graph.h"
 #include "src/uop/print.h"
 #include "tests/src/codegen/emulated_device.h"
 #include "tests/src/codegen/random_kernel.h"
@@ -29,23 +25,8 @@ class HipText : public ::testing::TestWithParam<std::string> {
   RefDevice ref_;
 };
 
-bool OrderMatters(const UOpRef& kernel) {
-  for (const UOpRef& n : uop::NodesOf(kernel, Op::kReduce)) {
-    const Op op = n->arg_as<Op>();
-    if (n->dtype().IsFloat() && (op == Op::kAdd || op == Op::kMul)) return true;
-  }
-  return false;
-}
-
-// RANDOM_KERNELS=first,count in the environment runs others than the fixed ones.
-std::pair<uint64_t, uint64_t> Seeds(uint64_t count) {
-  unsigned long first = 1, n = count;
-  if (const char* text = std::getenv("RANDOM_KERNELS")) std::sscanf(text, "%lu,%lu", &first, &n);
-  return {first, first + n};
-}
-
 TEST_P(HipText, RandomKernelsEqualRef) {
-  const auto [first, end] = Seeds(15);
+  const auto [first, end] = RandomSeeds(15);
   for (uint64_t seed = first; seed < end; ++seed) {
     const RandomKernel k = MakeRandomKernel(seed * 7919);
     const ChoiceList choices = RandomChoices(k.kernel, device_.target(), seed, 3, !OrderMatters(k.kernel));

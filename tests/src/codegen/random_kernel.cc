@@ -2,12 +2,15 @@
 #include "tests/src/codegen/random_kernel.h"
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
 #include "src/uop/build.h"
+#include "src/uop/graph.h"
 
 namespace understudy::test {
 namespace {
@@ -189,6 +192,20 @@ class Generator {
 
 RandomKernel MakeRandomKernel(uint64_t seed, const KernelOptions& options) {
   return Generator(seed, options).Run();
+}
+
+std::pair<uint64_t, uint64_t> RandomSeeds(uint64_t count) {
+  unsigned long first = 1, n = count;
+  if (const char* text = std::getenv("RANDOM_KERNELS")) std::sscanf(text, "%lu,%lu", &first, &n);
+  return {first, first + n};
+}
+
+bool OrderMatters(const UOpRef& kernel) {
+  for (const UOpRef& n : uop::NodesOf(kernel, Op::kReduce)) {
+    const Op op = n->arg_as<Op>();
+    if (n->dtype().IsFloat() && (op == Op::kAdd || op == Op::kMul)) return true;
+  }
+  return false;
 }
 
 ChoiceList RandomChoices(const UOpRef& kernel, const Target& target, uint64_t seed, int count,

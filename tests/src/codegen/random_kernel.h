@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/codegen/choices.h"
@@ -24,6 +25,13 @@ struct RandomKernel {
   std::vector<std::vector<uint8_t>> bytes;  // initial contents
 };
 RandomKernel MakeRandomKernel(uint64_t seed, const KernelOptions& options = {});
+
+// The first seed and the one past the last: 1 to `count`, or what RANDOM_KERNELS=first,count in the
+// environment says.
+std::pair<uint64_t, uint64_t> RandomSeeds(uint64_t count);
+
+// Sums and products of floats depend on their order.
+bool OrderMatters(const UOpRef& kernel);
 
 // Up to `count` choices, each drawn among those that are legal after the ones before.
 ChoiceList RandomChoices(const UOpRef& kernel, const Target& target, uint64_t seed, int count,

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "src/runtime/cpu/cpu_device.h"
@@ -31,15 +30,8 @@ class ClangDeviceTest : public ::testing::TestWithParam<std::string> {
   RefDevice ref_;
 };
 
-// RANDOM_KERNELS=first,count in the environment runs others than the fixed ones.
-std::pair<uint64_t, uint64_t> Seeds(uint64_t count) {
-  unsigned long first = 1, n = count;
-  if (const char* text = std::getenv("RANDOM_KERNELS")) std::sscanf(text, "%lu,%lu", &first, &n);
-  return {first, first + n};
-}
-
 TEST_P(ClangDeviceTest, RandomKernelsEqualRef) {
-  const auto [first, end] = Seeds(IsHost() ? 30 : 14);
+  const auto [first, end] = RandomSeeds(IsHost() ? 30 : 14);
   int refused = 0, compared = 0;
   for (uint64_t seed = first; seed < end; ++seed) {
     const RandomKernel k = MakeRandomKernel(seed * 7919);
@@ -70,7 +62,7 @@ TEST_P(ClangDeviceTest, RandomKernelsEqualRef) {
 TEST_P(ClangDeviceTest, TranscendentalsEqualTheCpus) {
   CpuDevice cpu;
   const ChoiceList none;
-  const auto [first, end] = Seeds(IsHost() ? 12 : 5);
+  const auto [first, end] = RandomSeeds(IsHost() ? 12 : 5);
   for (uint64_t seed = first; seed < end; ++seed) {
     const RandomKernel k = MakeRandomKernel(seed * 104729, {.transcendental = true});
     const auto expected = RunKernel(cpu, k, &none);

@@ -13,7 +13,6 @@
 
 #include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
-#include "src/uop/graph.h"
 #include "src/uop/print.h"
 #include "tests/src/codegen/random_kernel.h"
 
@@ -37,24 +36,8 @@ class OpenClTest : public ::testing::Test {
   RefDevice ref_;
 };
 
-// Sums and products of floats depend on their order.
-bool OrderMatters(const UOpRef& kernel) {
-  for (const UOpRef& n : uop::NodesOf(kernel, Op::kReduce)) {
-    const Op op = n->arg_as<Op>();
-    if (n->dtype().IsFloat() && (op == Op::kAdd || op == Op::kMul)) return true;
-  }
-  return false;
-}
-
-// RANDOM_KERNELS=first,count in the environment runs others than the fixed ones.
-std::pair<uint64_t, uint64_t> Seeds(uint64_t count) {
-  unsigned long first = 1, n = count;
-  if (const char* text = std::getenv("RANDOM_KERNELS")) std::sscanf(text, "%lu,%lu", &first, &n);
-  return {first, first + n};
-}
-
 TEST_F(OpenClTest, RandomKernelsEqualRef) {
-  const auto [first, end] = Seeds(25);
+  const auto [first, end] = RandomSeeds(25);
   int groups = 0;
   for (uint64_t seed = first; seed < end; ++seed) {
     const RandomKernel k = MakeRandomKernel(seed * 7919);
