@@ -180,7 +180,8 @@ absl::StatusOr<Buffer*> Engine::Storage(const UOpRef& node, bool output) {
 }
 
 absl::Status Engine::RunKernel(Program& program, Device& device, absl::Span<Buffer* const> slots,
-                               const ScheduleItem& item) {
+                               const ScheduleItem& item, const VariableValues& variables) {
+  US_ASSIGN_OR_RETURN(const std::vector<int64_t> vars, ValuesOf(item.variables, variables));
   std::vector<Allocation> buffers;
   for (const int slot : item.slots) {
     US_CHECK(slot >= 0 && static_cast<size_t>(slot) < slots.size())
@@ -194,7 +195,7 @@ absl::Status Engine::RunKernel(Program& program, Device& device, absl::Span<Buff
   }
   LaunchInfo info;
   ++stats_.kernels_launched;
-  US_RETURN_IF_ERROR(Annotate(device.Launch(program, buffers, {}, options_.profile ? &info : nullptr),
+  US_RETURN_IF_ERROR(Annotate(device.Launch(program, buffers, vars, options_.profile ? &info : nullptr),
                               absl::StrCat("launching ", program.name(), " on ", device.name())));
   if (options_.profile) launches_.push_back({program.name(), device.name(), info});
   return absl::OkStatus();
@@ -244,7 +245,7 @@ absl::Status Engine::Run(const Call& call) {
     } else {
       ++stats_.program_cache_hits;
     }
-    US_RETURN_IF_ERROR(RunKernel(*cached->programs[i], *device, slots, item));
+    US_RETURN_IF_ERROR(RunKernel(*cached->programs[i], *device, slots, item, call.variables));
   }
   return absl::OkStatus();
 }

@@ -91,7 +91,7 @@ class Engine {
   absl::Status RunCall(const UOpRef& call);
   absl::Status Run(const Call& call);
   absl::Status RunKernel(Program& program, Device& device, absl::Span<Buffer* const> slots,
-                         const ScheduleItem& item);
+                         const ScheduleItem& item, const VariableValues& variables);
 
   DeviceRegistry devices_;
   const EngineOptions options_;

@@ -409,6 +409,7 @@ absl::StatusOr<Call> CallMaker::Finish() {
     call_.buffers.push_back(buffer);
     call_.devices.push_back(buffer->arg_as<BufferArg>().device);
   }
+  US_ASSIGN_OR_RETURN(sink, Unbind(sink, &call_.variables));
   call_.sink = uop::Substitute(sink, params);
   US_RETURN_IF_ERROR(uop::CheckSpec(call_.sink, uop::Stage::kCall));
   return std::move(call_);
@@ -460,7 +461,7 @@ absl::StatusOr<Call> MakeBodyCall(const UOpRef& node, const std::vector<UOpRef>&
     if (IsVirtualConstant(value.get())) value = uop::Contiguous(value);
     stores.push_back(uop::Store(UOpRef(store->src(0)), value));
   }
-  out.sink = uop::Sink(std::move(stores));
+  US_ASSIGN_OR_RETURN(out.sink, Unbind(uop::Sink(std::move(stores)), &out.variables));
   absl::flat_hash_set<int64_t> used;
   for (const UOpRef& p : uop::NodesOf(out.sink, Op::kParam))
     used.insert(p->arg_as<std::vector<int64_t>>()[0]);

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "src/schedule/sizes.h"
 #include "src/uop/uop.h"
 
 namespace understudy {
@@ -51,6 +52,9 @@ struct Call {
   std::vector<UOpRef> buffers;
   // Position -> device name; with `sink` the key of the schedule cache.
   std::vector<std::string> devices;
+  // The values that the run's variables are bound to: `sink` names the variables only, so that one schedule
+  // serves all values.
+  VariableValues variables;
   // Positions written by the call.
   std::vector<int> outputs;
   // For each request, what its value is after the run: a view (RESHAPE ...) of a BUFFER, or the request's own
@@ -70,7 +74,8 @@ struct Call {
   std::vector<std::pair<UOpRef, UOpRef>> realized;
 };
 
-// Errors (InvalidArgument): operands on several devices without a COPY, a buffer that has no storage or was
+// Errors: a variable without a value (FailedPrecondition) or with two (InvalidArgument). InvalidArgument:
+// operands on several devices without a COPY, a buffer that has no storage or was
 // overwritten, two unordered assignments to one buffer (both are named).
 //
 // Functions' calls (AFTER of CALL) become part of the graph; a call one of whose results is asked for runs

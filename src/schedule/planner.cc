@@ -285,7 +285,7 @@ void Planner::Propagate(Node& n, size_t number) {
   std::vector<int> from;
   UOpRef own;
   std::vector<UOpRef> ranges;
-  if (u.op() == Op::kParam || u.op() == Op::kConst || u.op() == Op::kIota) return;
+  if (u.op() == Op::kParam || u.op() == Op::kConst || u.op() == Op::kIota || u.op() == Op::kVar) return;
   if (IsMovement(u.op())) {
     Request r{at.unit, SourcePlace(u, at.at, &own), at.evaluations, at.in_reduce, {}, nullptr, {}, nullptr};
     const bool never = (own != nullptr && own->IsConst(0)) || u.src(0)->numel() == 0;
@@ -329,7 +329,7 @@ UOpRef Planner::Expression(Node& n, Request& r) {
   const bool own_kernel = n.stored >= 0 && units_[r.unit].slot == n.stored && units_[r.unit].root.get() == &u;
   if (n.stored >= 0 && !own_kernel) return load(ReadSlot(n.stored));
   if (u.op() == Op::kParam) return load(static_cast<int>(u.arg_as<std::vector<int64_t>>()[0]));
-  if (u.op() == Op::kConst) return UOpRef(&u);
+  if (u.op() == Op::kConst || u.op() == Op::kVar) return UOpRef(&u);
   if (u.op() == Op::kIota) return uop::Cast(r.at.index[0], u.dtype());
   if (u.op() == Op::kPad) {
     if (r.from.empty()) return zero();

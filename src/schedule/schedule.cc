@@ -10,6 +10,7 @@
 #include "src/schedule/kernel.h"
 #include "src/schedule/memory_plan.h"
 #include "src/schedule/planner.h"
+#include "src/schedule/sizes.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 #include "src/uop/spec.h"
@@ -45,6 +46,7 @@ absl::StatusOr<std::vector<OutputStore>> StoresOf(const UOpRef& sink, size_t num
         break;
       case Op::kConst:
       case Op::kIota:
+      case Op::kVar:
       case Op::kReduceAxis:
       case Op::kContiguous:
       case Op::kCopy:
@@ -188,6 +190,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
         FinishedKernel k = FinishKernel({u.value, u.store_index, u.ranges, u.slot});
         US_RETURN_IF_ERROR(uop::CheckSpec(k.sink, uop::Stage::kKernel));
         item.kernel = std::move(k.sink);
+        item.variables = VariableNames(item.kernel);
         item.slots = std::move(k.slots);
       }
       const int at = static_cast<int>(schedule.items.size());

@@ -27,6 +27,9 @@ struct ScheduleItem {
   UOpRef kernel;
   // kKernel: PARAM position -> slot. kCopy: {destination, source}, whole slots of equal byte size.
   std::vector<int> slots;
+  // kKernel: the variables that the kernel reads, in the order in which Device::Launch takes their values (by
+  // name).
+  std::vector<std::string> variables;
   // The device that runs the kernel, or the destination of the copy.
   std::string device;
 };

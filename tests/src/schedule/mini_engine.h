@@ -122,7 +122,8 @@ class MiniEngine {
       }
       std::vector<Allocation> buffers;
       for (const int slot : item.slots) buffers.push_back(place(slot));
-      US_RETURN_IF_ERROR(static_cast<RefProgram&>(*program).Run(buffers, {}));
+      US_ASSIGN_OR_RETURN(const std::vector<int64_t> vars, ValuesOf(item.variables, call.variables));
+      US_RETURN_IF_ERROR(static_cast<RefProgram&>(*program).Run(buffers, vars));
       ++kernels;
     }
     return absl::OkStatus();
