@@ -50,6 +50,10 @@ absl::StatusOr<std::unique_ptr<Buffer>> Buffer::View(size_t offset, size_t bytes
   return std::unique_ptr<Buffer>(new Buffer(memory_, offset_ + offset, bytes));
 }
 
+std::unique_ptr<Buffer> Buffer::Whole() const {
+  return std::unique_ptr<Buffer>(new Buffer(memory_, 0, memory_->bytes));
+}
+
 absl::Status Buffer::Allocate() {
   if (allocated()) return absl::OkStatus();
   US_ASSIGN_OR_RETURN(const Allocation range, memory_->device->AllocateCached(memory_->bytes));

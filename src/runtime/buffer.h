@@ -40,6 +40,12 @@ class Buffer : public StorageBase {
   size_t offset() const { return offset_; }
   bool allocated() const { return memory_->block != nullptr; }
   bool SharesMemoryWith(const Buffer& other) const { return memory_ == other.memory_; }
+  // The same for all buffers that share memory, while one of them lives.
+  const void* memory_id() const { return memory_.get(); }
+  // How many buffers look into the memory, this one included.
+  int64_t sharers() const { return memory_.use_count(); }
+  // All of the memory that this is a view of.
+  std::unique_ptr<Buffer> Whole() const;
 
   // The range, allocated now if it was not.
   absl::StatusOr<Allocation> Get();

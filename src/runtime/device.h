@@ -22,6 +22,8 @@ namespace understudy {
 
 struct Target;      // src/schedule/target.h
 struct ChoiceList;  // src/codegen: optimisation choices; nullptr = heuristic, empty = none
+struct GraphPlan;   // src/runtime/graph.h
+class CommandGraph;
 
 // A range of device memory: plain numbers, copied freely, owned by nobody. `address` is what a kernel
 // receives: a host pointer on CPU and REF, a GPU virtual address on AMD. `base` names the allocation that the
@@ -109,6 +111,8 @@ class Device : public std::enable_shared_from_this<Device> {
   absl::Status Launch(Program& program, absl::Span<const Allocation> buffers) {
     return Launch(program, buffers, {}, nullptr);
   }
+  // Launches that are given again and again, encoded once (graph.h). By default they are given one by one.
+  virtual absl::StatusOr<std::unique_ptr<CommandGraph>> MakeGraph(GraphPlan plan);
   // Returns when all work is done, with the first error of it.
   virtual absl::Status Synchronize() = 0;
   // After an error that stopped the device: brings it back. Memory keeps its contents unless the error said

@@ -26,7 +26,12 @@ UOpRef WholeBuffer(UOpRef u) {
   return u->op() == Op::kBuffer ? u : UOpRef();
 }
 
+thread_local EngineRecorder* current_recorder = nullptr;
+
 }  // namespace
+
+EngineRecorder* EngineRecorder::Current() { return current_recorder; }
+void EngineRecorder::SetCurrent(EngineRecorder* recorder) { current_recorder = recorder; }
 
 Engine::Engine(DeviceRegistry devices, EngineOptions options)
     : devices_(std::move(devices)), options_(std::move(options)) {}
@@ -46,6 +51,11 @@ absl::Status Engine::Realize(absl::Span<Tensor* const> tensors) {
 }
 
 absl::Status Engine::RealizeAll(absl::Span<Tensor* const> tensors) {
+  if (EngineRecorder::Current() != recorder_) {
+    return absl::FailedPreconditionError(
+        "Realize by another engine inside of a captured function: what it runs would not be replayed; "
+        "expected the engine of the function");
+  }
   ++stats_.realizes;
   std::vector<OutputRequest> requests;
   for (const Tensor* t : tensors) {
@@ -134,12 +144,12 @@ absl::StatusOr<Engine::CachedSchedule*> Engine::FindSchedule(const Call& call) {
   return (schedules_[key] = std::move(cached)).get();
 }
 
-absl::StatusOr<Program*> Engine::FindProgram(const UOpRef& kernel, Device& device) {
+absl::StatusOr<std::shared_ptr<Program>> Engine::FindProgram(const UOpRef& kernel, Device& device) {
   // Kernel graphs are interned: equal structure is the same node.
   const auto key = std::pair(static_cast<const UOp*>(kernel.get()), static_cast<const Device*>(&device));
   if (const auto it = programs_.find(key); it != programs_.end()) {
     ++stats_.program_cache_hits;
-    return it->second.program.get();
+    return it->second.program;
   }
   auto program = device.Compile(kernel, options_.choices ? &*options_.choices : nullptr);
   if (!program.ok()) {
@@ -147,9 +157,11 @@ absl::StatusOr<Program*> Engine::FindProgram(const UOpRef& kernel, Device& devic
                     absl::StrCat("compiling ", kernel->arg_as<KernelArg>().name, " for ", device.name()));
   }
   ++stats_.kernels_compiled;
-  CachedProgram& entry = programs_[key];
-  entry = {kernel, device.shared_from_this(), *std::move(program)};
-  return entry.program.get();
+  // A program goes before its device.
+  std::shared_ptr<Program> kept((*program).release(),
+                                [device = device.shared_from_this()](Program* p) { delete p; });
+  programs_[key] = {kernel, kept};
+  return kept;
 }
 
 absl::StatusOr<Buffer*> Engine::Storage(const UOpRef& node, bool output) {
@@ -175,6 +187,7 @@ absl::StatusOr<Buffer*> Engine::Storage(const UOpRef& node, bool output) {
     US_RETURN_IF_ERROR(buffer->CopyIn(host->bytes().data(), host->bytes().size()));
     stats_.bytes_in += static_cast<int64_t>(host->bytes().size());
   }
+  if (recorder_ != nullptr) recorder_->OnStorage(*node, *buffer, host);
   impl = std::move(buffer);
   return static_cast<Buffer*>(impl.get());
 }
@@ -219,12 +232,17 @@ absl::Status Engine::Run(const Call& call) {
     US_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, devices_.Find(name));
     arenas[name] = std::make_unique<Buffer>(std::move(device), static_cast<size_t>(bytes));
   }
+  std::vector<EngineRecorder::Slot> recorded;
+  if (recorder_ != nullptr) {
+    for (size_t i = 0; i < slots.size(); ++i) recorded.push_back({slots[i], call.buffers[i].get()});
+  }
   std::vector<std::unique_ptr<Buffer>> temporaries;
   for (const Temporary& t : schedule.temporaries) {
     US_CHECK(arenas.contains(t.device)) << "no arena for " << t.device;
     US_ASSIGN_OR_RETURN(auto view,
                         arenas[t.device]->View(static_cast<size_t>(t.offset), static_cast<size_t>(t.bytes)));
     slots.push_back(view.get());
+    if (recorder_ != nullptr) recorded.push_back({view.get(), nullptr});
     temporaries.push_back(std::move(view));
   }
 
@@ -237,6 +255,7 @@ absl::Status Engine::Run(const Call& call) {
                                                                      " to ", to.device().name())));
       ++stats_.copies;
       stats_.bytes_copied += static_cast<int64_t>(to.bytes());
+      if (recorder_ != nullptr) recorder_->OnCopy(recorded[item.slots[0]], recorded[item.slots[1]]);
       continue;
     }
     US_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device, devices_.Find(item.device));
@@ -246,11 +265,14 @@ absl::Status Engine::Run(const Call& call) {
       ++stats_.program_cache_hits;
     }
     US_RETURN_IF_ERROR(RunKernel(*cached->programs[i], *device, slots, item, call.variables));
+    if (recorder_ != nullptr)
+      recorder_->OnKernel(cached->programs[i], device, item, recorded, call.variables);
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<uint8_t>> Engine::Bytes(Tensor& tensor) {
+  if (EngineRecorder* recorder = EngineRecorder::Current()) US_RETURN_IF_ERROR(recorder->OnHostRead());
   US_RETURN_IF_ERROR(Realize(tensor));
   if (tensor.numel() == 0) return std::vector<uint8_t>();
   UOpRef node = WholeBuffer(tensor.uop());

@@ -23,6 +23,7 @@
 #include "src/runtime/buffer.h"
 #include "src/runtime/device.h"
 #include "src/runtime/profile.h"
+#include "src/runtime/recorder.h"
 #include "src/schedule/schedule.h"
 #include "src/tensor/tensor.h"
 
@@ -41,6 +42,8 @@ struct EngineStats {
   int64_t kernels_compiled = 0, program_cache_hits = 0, kernels_launched = 0;
   int64_t copies = 0, bytes_copied = 0;  // between buffers
   int64_t bytes_in = 0, bytes_out = 0;   // from and to the host
+  int64_t replays = 0;                   // of captured functions; their kernels and copies count above
+  int64_t graphs_made = 0, graph_launches = 0;
 };
 
 class Engine {
@@ -73,15 +76,16 @@ class Engine {
   void ClearCaches();
 
  private:
+  friend class CapturedFunction;
   struct CachedSchedule {
     UOpRef sink;  // keeps the key's node alive
     Schedule schedule;
     // One a kernel item (null for copies), filled when the schedule first runs.
-    std::vector<Program*> programs;
+    std::vector<std::shared_ptr<Program>> programs;
   };
 
   absl::StatusOr<CachedSchedule*> FindSchedule(const Call& call);
-  absl::StatusOr<Program*> FindProgram(const UOpRef& kernel, Device& device);
+  absl::StatusOr<std::shared_ptr<Program>> FindProgram(const UOpRef& kernel, Device& device);
   // The storage of a BUFFER node on its device: uploaded from the host, or declared when `output`.
   absl::StatusOr<Buffer*> Storage(const UOpRef& buffer, bool output);
   absl::Status RealizeAll(absl::Span<Tensor* const> tensors);
@@ -98,12 +102,12 @@ class Engine {
   EngineStats stats_;
   std::vector<LaunchRecord> launches_;
   RealizedValues realized_;
+  EngineRecorder* recorder_ = nullptr;  // while a captured function runs
   absl::flat_hash_map<std::pair<const UOp*, std::vector<std::string>>, std::unique_ptr<CachedSchedule>>
       schedules_;
   struct CachedProgram {
     UOpRef kernel;
-    std::shared_ptr<Device> device;  // before the program, which must go first
-    std::unique_ptr<Program> program;
+    std::shared_ptr<Program> program;  // keeps its device
   };
   absl::flat_hash_map<std::pair<const UOp*, const Device*>, CachedProgram> programs_;
 };

@@ -104,6 +104,8 @@ absl::StatusOr<Pair> Promoted(const char* op, const Tensor& a, const Operand& b)
 // Two u32 words an element: Threefry of the seed and counter + stride * position.
 std::array<Tensor, 2> RandomBits(const Shape& shape, uint64_t seed, uint64_t counter, uint64_t stride,
                                  const std::string& device);
+// The same of a tensor {seed, counter}.
+std::array<Tensor, 2> RandomBits(const Shape& shape, const Tensor& state, uint64_t stride);
 // Uniform in [0, 1): f32 from the upper 24 bits of a word, f64 from 53 bits of two.
 Tensor UnitFromBits(const Tensor& bits);
 Tensor UnitFromBits64(const Tensor& high, const Tensor& low);

@@ -77,14 +77,19 @@ namespace tensor_internal {
 std::array<Tensor, 2> RandomBits(const Shape& shape, uint64_t seed, uint64_t counter, uint64_t stride,
                                  const std::string& device) {
   // The seed and the counter are contents, not structure: every draw of a shape is the same kernel.
-  const Tensor state = Tensor::FromData<uint64_t>({seed, counter}, {2}, device);
+  return RandomBits(shape, Tensor::FromData<uint64_t>({seed, counter}, {2}, device), stride);
+}
+
+std::array<Tensor, 2> RandomBits(const Shape& shape, const Tensor& state, uint64_t stride) {
+  if (!state.ok()) return {state, state};
   const auto at = [&](int64_t i) {
     return state.Shrink({{i, i + 1}}).Reshape(Shape(shape.size(), 1)).Expand(shape);
   };
   const auto low = [](const Tensor& t) { return t.Cast(dtypes::kUInt32); };
   const auto high = [](const Tensor& t) { return t.Shr(32).Cast(dtypes::kUInt32); };
-  const Tensor position = Tensor(uop::Reshape(uop::Iota(dtypes::kUInt64, Product(shape)), shape), device) *
-                          static_cast<int64_t>(stride);
+  const Tensor position =
+      Tensor(uop::Reshape(uop::Iota(dtypes::kUInt64, Product(shape)), shape), state.device()) *
+      static_cast<int64_t>(stride);
   const Tensor key = at(0), place = at(1) + position;
   return Threefry2x32({low(key), high(key)}, {low(place), high(place)});
 }

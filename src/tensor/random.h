@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "src/tensor/tensor.h"
@@ -23,17 +24,29 @@ double RandomUnit(uint64_t seed, uint64_t counter);
 // give equal sequences of draws on every device; two generators with one seed overlap.
 class Generator {
  public:
-  explicit Generator(uint64_t seed, uint64_t counter = 0) : seed_(seed), counter_(counter) {}
-  uint64_t seed() const { return seed_; }
-  uint64_t counter() const { return counter_; }
+  struct State {
+    uint64_t seed, counter;
+  };
+  explicit Generator(uint64_t seed, uint64_t counter = 0)
+      : state_(std::make_shared<State>(State{seed, counter})) {}
+  // A copy draws the same numbers from here on, and on its own.
+  Generator(const Generator& o) : state_(std::make_shared<State>(*o.state_)) {}
+  Generator& operator=(const Generator& o) {
+    *state_ = *o.state_;
+    return *this;
+  }
+  uint64_t seed() const { return state_->seed; }
+  uint64_t counter() const { return state_->counter; }
   // The first of n counters that nobody else gets.
   uint64_t Take(uint64_t n) {
-    counter_ += n;
-    return counter_ - n;
+    state_->counter += n;
+    return state_->counter - n;
   }
+  // For whoever draws again later: empty when the generator is gone.
+  std::weak_ptr<State> state() const { return state_; }
 
  private:
-  uint64_t seed_, counter_;
+  std::shared_ptr<State> state_;  // this generator's alone
 };
 
 // Every draw is a graph that fuses into what uses it (and is computed again where it is used again, unless it

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distributions and initialisers over the counter-based bits of random.cc.
 #include <cmath>
+#include <cstring>
 #include <numbers>
 
 #include "src/base/status.h"
@@ -10,6 +11,7 @@
 #include "src/tensor/reduce_ops.h"
 #include "src/tensor/scan.h"
 #include "src/tensor/sort.h"
+#include "src/tensor/watch.h"
 
 namespace understudy {
 
@@ -30,8 +32,18 @@ absl::Status CheckFloat(const char* op, const Shape& shape, DType dtype) {
 
 // Two words an element, of counters that nobody else gets.
 Words Draw(const Shape& shape, Generator& g, const std::string& device) {
-  const uint64_t first = g.Take(static_cast<uint64_t>(Product(shape)));
-  return tensor_internal::RandomBits(shape, g.seed(), first, 1, device);
+  const auto contents = [state = g.state(), n = static_cast<uint64_t>(
+                                                Product(shape))]() -> absl::StatusOr<std::vector<uint8_t>> {
+    const std::shared_ptr<Generator::State> s = state.lock();
+    if (s == nullptr)
+      return absl::FailedPreconditionError("a generator that is drawn from again no longer exists");
+    std::vector<uint8_t> bytes(16);
+    std::memcpy(bytes.data(), &s->seed, 8);
+    std::memcpy(bytes.data() + 8, &s->counter, 8);
+    s->counter += n;
+    return bytes;
+  };
+  return tensor_internal::RandomBits(shape, HostTensor(contents, dtypes::kUInt64, {2}, device), 1);
 }
 
 // [0, 1) in the compute type of `dtype`.

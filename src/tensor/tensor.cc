@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "src/base/status.h"
 #include "src/tensor/internal.h"
+#include "src/tensor/watch.h"
 
 namespace understudy {
 namespace tensor_internal {
@@ -195,6 +196,10 @@ Tensor::Tensor(UOpRef uop, std::string device) : state_(std::make_shared<State>(
 
 Tensor::State& Tensor::Fresh() const {
   State& s = *state_;
+  if (TensorWatch* watch = TensorWatch::Current()) {
+    watch->OnRead(*this);
+    if (s.base != nullptr) watch->OnRead(Tensor(s.base));
+  }
   if (s.base == nullptr || s.shown == s.base->version) return s;
   s.shown = s.base->version;
   if (!s.base->status.ok()) {
@@ -391,6 +396,7 @@ void Tensor::SetContents(UOpRef uop, bool requires_grad) {
   state_->placed = true;
   state_->requires_grad |= requires_grad;
   ++state_->version;
+  if (TensorWatch* watch = TensorWatch::Current()) watch->OnAssigned(*this);
 }
 
 Tensor& Tensor::Fail(absl::Status status) {

@@ -253,6 +253,7 @@ class Tensor {
   friend Tensor tensor_internal::Combine(const char* op, std::initializer_list<const Tensor*> inputs,
                                          absl::StatusOr<UOpRef> value);
   friend class Function;
+  friend class WeakTensor;  // src/tensor/watch.h
   friend void tensor_internal::LinkView(Tensor& view, const Tensor& of);
   Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad);
   explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/tensor/optim/optimizer.h"
 
+#include <cstring>
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
+#include "src/tensor/watch.h"
 
 namespace understudy::optim {
 namespace {
@@ -19,27 +21,52 @@ Tensor Filled(const Shape& shape, DType t, double value, const std::string& devi
   return Tensor::FromData(std::vector<float>(n, static_cast<float>(value)), shape, device);
 }
 
-// The numbers as scalars of one type on one device.
-Numbers Upload(const std::vector<double>& values, DType t, const std::string& device) {
-  const Shape shape = {static_cast<int64_t>(values.size())};
-  const Tensor all = t == dtypes::kFloat64
-                         ? Tensor::FromData(values, shape, device)
-                         : Tensor::FromData(std::vector<float>(values.begin(), values.end()), shape, device);
-  Numbers out;
-  for (int64_t i = 0; i < shape[0]; ++i) out.push_back(all.Shrink({{i, i + 1}}).Reshape({}));
-  return out;
+// An optimiser that is stepped again may be gone.
+absl::StatusOr<Optimizer*> Alive(const std::weak_ptr<Optimizer*>& self) {
+  const std::shared_ptr<Optimizer*> alive = self.lock();
+  if (alive == nullptr)
+    return absl::FailedPreconditionError("an optimiser whose step is replayed no longer exists");
+  return *alive;
 }
 
 }  // namespace
 
 Optimizer::Optimizer(std::vector<Tensor> params, double lr, std::vector<std::string> state_names,
                      double state_value)
-    : params_(std::move(params)), state_names_(std::move(state_names)), lr_(lr) {
+    : params_(std::move(params)),
+      state_names_(std::move(state_names)),
+      lr_(lr),
+      self_(std::make_shared<Optimizer*>(this)) {
   for (const Tensor& p : params_) {
     std::vector<Tensor>& state = state_.emplace_back();
     for (size_t i = 0; i < state_names_.size(); ++i)
       state.push_back(Filled(p.shape(), StateType(p.dtype()), state_value, p.device()));
   }
+}
+
+// The step's numbers as scalars of one type on one device.
+absl::StatusOr<Numbers> Optimizer::Upload(DType t, const std::string& device) const {
+  const auto contents = [self = std::weak_ptr(self_), t]() -> absl::StatusOr<std::vector<uint8_t>> {
+    US_ASSIGN_OR_RETURN(const Optimizer* const o, Alive(self));
+    const bool wide = t == dtypes::kFloat64;
+    std::vector<uint8_t> bytes(o->numbers_.size() * (wide ? 8 : 4));
+    for (size_t i = 0; i < o->numbers_.size(); ++i) {
+      const double v = o->numbers_[i];
+      const auto narrow = static_cast<float>(v);
+      if (wide)
+        std::memcpy(bytes.data() + i * 8, &v, 8);
+      else
+        std::memcpy(bytes.data() + i * 4, &narrow, 4);
+    }
+    return bytes;
+  };
+  const auto count = static_cast<int64_t>(numbers_.size());
+  const Tensor all =
+      HostTensor(contents, t == dtypes::kFloat64 ? dtypes::kFloat64 : dtypes::kFloat32, {count}, device);
+  US_RETURN_IF_ERROR(all.status());
+  Numbers out;
+  for (int64_t i = 0; i < count; ++i) out.push_back(all.Shrink({{i, i + 1}}).Reshape({}));
+  return out;
 }
 
 absl::Status Optimizer::Step(const std::vector<Tensor>& gradients) {
@@ -60,15 +87,21 @@ absl::Status Optimizer::Step(const std::vector<Tensor>& gradients) {
                                                      params_[i].numel(), ", expected equal shapes"));
     }
   }
-  ++steps_;
-  const std::vector<double> values = StepNumbers();
+  US_RETURN_IF_ERROR(HostWorkNow([self = std::weak_ptr(self_)]() -> absl::Status {
+    US_ASSIGN_OR_RETURN(Optimizer* const o, Alive(self));
+    ++o->steps_;
+    o->numbers_ = o->StepNumbers();
+    return absl::OkStatus();
+  }));
   std::map<std::pair<std::string, int>, Numbers> uploaded;
   for (size_t i = 0; i < params_.size(); ++i) {
     Tensor& p = params_[i];
     if (p.numel() == 0) continue;
     const DType t = StateType(p.dtype());
     Numbers& numbers = uploaded[{p.device(), static_cast<int>(t.scalar)}];
-    if (numbers.empty()) numbers = Upload(values, t, p.device());
+    if (numbers.empty()) {
+      US_ASSIGN_OR_RETURN(numbers, Upload(t, p.device()));
+    }
     // Stored once where several kernels (one a state tensor, one for the parameter) read it.
     Tensor g = gradients[i].Detach().Cast(t);
     if (!state_names_.empty()) g = g.Contiguous();

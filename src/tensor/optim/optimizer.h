@@ -31,7 +31,8 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // One step, written to params and state by Assign when those are realised. gradients[i] is that of
-  // params()[i]. Nothing is changed when a gradient is an error or has another shape.
+  // params()[i]. Nothing is changed when a gradient is an error or has another shape. Inside of a captured
+  // function every replay counts as a step and takes lr() as it is then.
   absl::Status Step(const std::vector<Tensor>& gradients);
   // Everything that Step writes, after `also`, for Engine::Realize.
   std::vector<Tensor*> Pending(std::vector<Tensor*> also = {});
@@ -56,11 +57,15 @@ class Optimizer {
                         const Numbers& numbers) const = 0;
 
  private:
+  absl::StatusOr<Numbers> Upload(DType t, const std::string& device) const;
+
   std::vector<Tensor> params_;
   std::vector<std::string> state_names_;
   std::vector<std::vector<Tensor>> state_;  // [parameter][name]
   double lr_;
   int64_t steps_ = 0;
+  std::vector<double> numbers_;             // of the current step
+  const std::shared_ptr<Optimizer*> self_;  // for replays: whether this still exists
 };
 
 using OptimizerOr = absl::StatusOr<std::unique_ptr<Optimizer>>;
