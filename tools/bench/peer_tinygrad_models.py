@@ -4,7 +4,7 @@
 
 Needs tinygrad 0.14.0 and its own Python:  DEV=NULL python tools/bench/peer_tinygrad_models.py [MODEL ...]
 
-A line a model: milliseconds of graph building, scheduling, rewriting (each distinct kernel to its final sink) and
+A line a model: milliseconds of CPU time of graph building, scheduling, rewriting (each distinct kernel to its final sink) and
 linearising (the list of ops and the renderer's text); kernels launched, distinct kernels and UOps of their lists.
 The architectures, batch sizes and losses are those of models.cc. Weights are declared and never filled.
 """
@@ -240,11 +240,11 @@ def measure(name):
     gc.collect()
     gc.disable()
     with Context(TRAINING=train):
-        t0 = time.perf_counter()
+        t0 = time.process_time()
         outputs = build()
-        t1 = time.perf_counter()
+        t1 = time.process_time()
         linear, _ = outputs[0].linear_with_vars(*outputs[1:])
-        t2 = time.perf_counter()
+        t2 = time.process_time()
         kernels, copies, distinct = 0, 0, {}
         for call in linear.src:
             ast = call.src[0]
@@ -254,16 +254,16 @@ def measure(name):
             else:
                 copies += 1
         sinks = []
-        t3 = time.perf_counter()
+        t3 = time.process_time()
         for ast in distinct.values():
             sinks.append(full_rewrite_to_sink(ast, renderer, optimize=ast.tag is None))
-        t4 = time.perf_counter()
+        t4 = time.process_time()
         uops = 0
         for sink in sinks:
             program = UOp(Ops.PROGRAM, src=(sink,), arg=ProgramInfo.from_sink(sink, renderer.target))
             program = graph_rewrite(program, pm_to_program, ctx=renderer, name="linearize/render")
             uops += len(program.src[1].src)
-        t5 = time.perf_counter()
+        t5 = time.process_time()
     gc.enable()
     ms = lambda a, b: round((b - a) * 1e3, 1)  # noqa: E731
     return dict(model=name, graph=ms(t0, t1), schedule=ms(t1, t2), rewrite=ms(t3, t4), linearise=ms(t4, t5),
