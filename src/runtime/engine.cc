@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
+#include "src/runtime/joined_bytes.h"
 #include "src/tensor/host_data.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
@@ -27,6 +28,15 @@ UOpRef WholeBuffer(UOpRef u) {
 }
 
 thread_local EngineRecorder* current_recorder = nullptr;
+// The same for a value of several devices: a MULTI whose parts are whole buffers or have no elements.
+UOpRef Stored(UOpRef u) {
+  while (u->op() == Op::kReshape) u = UOpRef(u->src(0));
+  if (u->op() != Op::kMulti) return WholeBuffer(u);
+  for (const UOpRef& part : u->src()) {
+    if (part->numel() > 0 && WholeBuffer(part) == nullptr) return nullptr;
+  }
+  return u;
+}
 
 }  // namespace
 
@@ -62,8 +72,11 @@ absl::Status Engine::RealizeAll(absl::Span<Tensor* const> tensors) {
     US_RETURN_IF_ERROR(t->status());
     requests.push_back({t->uop(), t->device()});
   }
-  for (const UOpRef& call : PendingCalls(requests, &realized_)) US_RETURN_IF_ERROR(RunCall(call));
-  US_ASSIGN_OR_RETURN(const std::vector<UOpRef> results, RealizeValues(requests));
+  US_ASSIGN_OR_RETURN(const SplitRequests split, Split(requests, &realized_, &shards_, options_.multi));
+  for (const UOpRef& call : PendingCalls(split.requests(), &realized_)) US_RETURN_IF_ERROR(RunCall(call));
+  US_ASSIGN_OR_RETURN(const std::vector<UOpRef> parts, RealizeValues(split.requests()));
+  split.Commit(&realized_, &shards_);
+  const std::vector<UOpRef> results = split.Join(parts);
   for (size_t i = 0; i < tensors.size(); ++i) tensors[i]->Rebind(results[i]);
   return absl::OkStatus();
 }
@@ -256,6 +269,7 @@ absl::Status Engine::Run(const Call& call) {
       ++stats_.copies;
       stats_.bytes_copied += static_cast<int64_t>(to.bytes());
       if (recorder_ != nullptr) recorder_->OnCopy(recorded[item.slots[0]], recorded[item.slots[1]]);
+      stats_.bytes_between[{from.device().name(), to.device().name()}] += static_cast<int64_t>(to.bytes());
       continue;
     }
     US_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device, devices_.Find(item.device));
@@ -275,16 +289,23 @@ absl::StatusOr<std::vector<uint8_t>> Engine::Bytes(Tensor& tensor) {
   if (EngineRecorder* recorder = EngineRecorder::Current()) US_RETURN_IF_ERROR(recorder->OnHostRead());
   US_RETURN_IF_ERROR(Realize(tensor));
   if (tensor.numel() == 0) return std::vector<uint8_t>();
-  UOpRef node = WholeBuffer(tensor.uop());
+  UOpRef node = Stored(tensor.uop());
   Tensor contiguous;
   if (node == nullptr) {
     // A constant, or a view in another order: give the value storage of its own, and leave the caller's
     // tensor as it is.
     contiguous = tensor.Clone();
     US_RETURN_IF_ERROR(Realize(contiguous));
-    node = WholeBuffer(contiguous.uop());
+    node = Stored(contiguous.uop());
   }
   if (node == nullptr) return absl::InternalError("Engine::Bytes: a clone has no buffer of its own");
+  return StoredBytes(node);
+}
+
+absl::StatusOr<std::vector<uint8_t>> Engine::StoredBytes(const UOpRef& node) {
+  if (node->op() == Op::kMulti) {
+    return JoinedBytes(*node, [&](const UOpRef& part) { return StoredBytes(WholeBuffer(part)); });
+  }
   US_ASSIGN_OR_RETURN(Buffer * buffer, Storage(node, /*output=*/false));
   std::vector<uint8_t> bytes(buffer->bytes());
   US_RETURN_IF_ERROR(buffer->CopyOut(bytes.data(), bytes.size()));

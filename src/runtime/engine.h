@@ -24,6 +24,7 @@
 #include "src/runtime/device.h"
 #include "src/runtime/profile.h"
 #include "src/runtime/recorder.h"
+#include "src/schedule/multi.h"
 #include "src/schedule/schedule.h"
 #include "src/tensor/tensor.h"
 
@@ -34,6 +35,8 @@ struct EngineOptions {
   std::optional<ChoiceList> choices;
   // Launch synchronously and keep a record of each kernel.
   bool profile = false;
+  // How values that are spread over several devices are reduced and gathered.
+  MultiOptions multi;
 };
 
 struct EngineStats {
@@ -44,6 +47,8 @@ struct EngineStats {
   int64_t bytes_in = 0, bytes_out = 0;   // from and to the host
   int64_t replays = 0;                   // of captured functions; their kernels and copies count above
   int64_t graphs_made = 0, graph_launches = 0;
+  // Of bytes_copied, those from one device to another, by (from, to).
+  std::map<std::pair<std::string, std::string>, int64_t> bytes_between;
 };
 
 class Engine {
@@ -88,6 +93,8 @@ class Engine {
   absl::StatusOr<std::shared_ptr<Program>> FindProgram(const UOpRef& kernel, Device& device);
   // The storage of a BUFFER node on its device: uploaded from the host, or declared when `output`.
   absl::StatusOr<Buffer*> Storage(const UOpRef& buffer, bool output);
+  // The elements of what is stored: a BUFFER, or a MULTI of BUFFERs.
+  absl::StatusOr<std::vector<uint8_t>> StoredBytes(const UOpRef& stored);
   absl::Status RealizeAll(absl::Span<Tensor* const> tensors);
   // The values in storage, and what names them there.
   absl::StatusOr<std::vector<UOpRef>> RealizeValues(absl::Span<const OutputRequest> requests);
@@ -103,6 +110,7 @@ class Engine {
   std::vector<LaunchRecord> launches_;
   RealizedValues realized_;
   EngineRecorder* recorder_ = nullptr;  // while a captured function runs
+  RealizedShards shards_;
   absl::flat_hash_map<std::pair<const UOp*, std::vector<std::string>>, std::unique_ptr<CachedSchedule>>
       schedules_;
   struct CachedProgram {

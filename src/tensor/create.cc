@@ -5,6 +5,7 @@
 #include "src/base/status.h"
 #include "src/tensor/host_data.h"
 #include "src/tensor/internal.h"
+#include "src/uop/graph.h"
 
 namespace understudy {
 
@@ -37,6 +38,12 @@ Tensor Tensor::FromBytes(std::vector<uint8_t> bytes, DType dtype, Shape shape, c
     return Tensor(Bad("FromData", bytes.size() / dtype.ScalarBytes(), " elements of ", dtype.Name(),
                       " for shape ", Text(shape), ", expected ", n));
   }
+  if (IsGroupName(device)) {
+    const UOpRef storage = tensor_internal::SpreadStorage(dtype, shape, Replicated(GroupDevices(device)));
+    for (const UOpRef& part : uop::NodesOf(storage, Op::kBuffer))
+      part->arg_as<BufferArg>().slot->impl = std::make_unique<HostData>(bytes);
+    return Tensor(storage, device);
+  }
   const UOpRef buffer = uop::NewBuffer(dtype, n, device);
   buffer->arg_as<BufferArg>().slot->impl = std::make_unique<HostData>(std::move(bytes));
   return Tensor(uop::Reshape(buffer, std::move(shape)), device);
@@ -44,6 +51,10 @@ Tensor Tensor::FromBytes(std::vector<uint8_t> bytes, DType dtype, Shape shape, c
 
 Tensor Tensor::Empty(Shape shape, const TensorOptions& options) {
   if (absl::Status s = CheckCreate("Empty", shape, options.dtype); !s.ok()) return Tensor(s);
+  if (IsGroupName(options.device)) {
+    const Sharding s = Replicated(GroupDevices(options.device));
+    return Tensor(tensor_internal::SpreadStorage(options.dtype, shape, s), options.device);
+  }
   const UOpRef buffer = uop::NewBuffer(options.dtype, tensor_internal::Product(shape), options.device);
   return Tensor(uop::Reshape(buffer, std::move(shape)), options.device);
 }

@@ -169,6 +169,8 @@ std::vector<Tensor> Function::operator()(absl::Span<const Tensor> inputs) const 
   std::string device;  // of inputs that name none
   for (const Tensor& t : inputs) {
     if (!t.ok()) return fail(t.status());
+    // A body has storage of one device: with spread inputs it is part of the caller's graph.
+    if (IsGroupName(t.device())) return body_(std::vector<Tensor>(inputs.begin(), inputs.end()));
     if (device.empty() && t.is_placed()) device = t.device();
   }
   for (const Tensor& t : inputs) {

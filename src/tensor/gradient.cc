@@ -139,9 +139,15 @@ const std::array<Rule, kNumOps>& Rules() {
       US_CHECK(out.size() == y->num_src()) << y->arg_as<std::string>() << " gives " << out.size();
       return out;
     });
-    set(Op::kCopy, [](const UOpRef& y, const UOpRef& g) -> Grads {
-      const std::string from = tensor_internal::DeviceOf(y->src(0)), &to = y->arg_as<std::string>();
-      return {from.empty() || from == to ? g : uop::Copy(g, from)};
+    set(Op::kCopy,
+        [](const UOpRef& y, const UOpRef& g) -> Grads { return {tensor_internal::UndoCopy(*y, g)}; });
+    // Every part is used once. Of equal copies the first stands for all: they are one value.
+    set(Op::kMulti, [](const UOpRef& y, const UOpRef& g) -> Grads {
+      const Sharding s = ShardingOfMulti(*y);
+      Grads out(y->num_src());
+      const UOpRef parts = tensor_internal::SpreadParts(g, s);
+      for (size_t i = 0; i < (s.replicated() ? 1 : out.size()); ++i) out[i] = UOpRef(parts->src(i));
+      return out;
     });
     // The new contents depend on the value alone.
     set(Op::kAssign, [](const UOpRef&, const UOpRef& g) -> Grads { return {nullptr, g}; });

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/tensor/tensor.h"
 #include "src/uop/build.h"
+#include "src/uop/sharding.h"
 
 namespace understudy {
 
@@ -86,8 +87,17 @@ bool IsStorage(const UOp& node);
 bool IsRangeOfStorage(const UOpRef& x);
 // A copy of `value` with storage of its own from the start, on that device.
 UOpRef Transfer(const UOpRef& value, const std::string& device);
-// Makes `view` a view of `of` when its value is one: movement ops other than EXPAND and DETACH,
-// CONTIGUOUS_BACKWARD above `of`'s value.
+// Declared storage for a value of that sharding.
+UOpRef SpreadStorage(DType dtype, const Shape& shape, const Sharding& s);
+// The value cut and copied to where that sharding wants its parts.
+UOpRef SpreadParts(const UOpRef& x, const Sharding& s);
+// The part of device i.
+UOpRef CutAxis(const UOpRef& x, const Sharding& s, size_t part);
+// The gradient of a COPY, and what writes a value back through one: `g` where the source is.
+UOpRef UndoCopy(const UOp& copy, const UOpRef& g);
+inline ConstValue ZeroOf(DType t) { return t.IsFloat() ? ConstValue(0.0) : ConstValue(int64_t{0}); }
+// Makes `view` a view of `of` when its value is one: movement ops other than EXPAND, DETACH,
+// CONTIGUOUS_BACKWARD and (of one device's part) COPY above `of`'s value.
 void LinkView(Tensor& view, const Tensor& of);
 
 // The device that a graph's buffers name, or "".

@@ -94,6 +94,16 @@ bool AllOk(std::initializer_list<const Tensor*> inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const Tensor* t) { return t == nullptr || t->ok(); });
 }
 
+UOpRef UndoCopy(const UOp& copy, const UOpRef& g) {
+  const std::string from = DeviceOf(copy.src(0)), &to = copy.arg_as<std::string>();
+  if (from.empty() || from == to) return g;
+  if (!IsGroupName(from)) return uop::Copy(g, from);
+  // Every device takes its part.
+  const std::optional<Sharding> s = ShardingOf(copy.src(0));
+  if (!s || s->replicated()) return uop::Copy(g, from);
+  return SpreadParts(g, *s);
+}
+
 std::string DeviceOf(const UOpRef& x) {
   std::vector<const UOp*> stack{x.get()};
   absl::flat_hash_set<const UOp*> seen;
@@ -103,12 +113,20 @@ std::string DeviceOf(const UOpRef& x) {
     if (!seen.insert(u).second) continue;
     if (u->op() == Op::kBuffer) return u->arg_as<BufferArg>().device;
     if (u->op() == Op::kCopy) return u->arg_as<std::string>();
+    if (u->op() == Op::kMulti) return GroupName(u->arg_as<MultiArg>().devices);
     for (const UOpRef& s : u->src()) stack.push_back(s.get());
   }
   return "";
 }
 
 bool IsStorage(const UOp& node) {
+  if (node.op() == Op::kMulti) {
+    return std::all_of(node.src().begin(), node.src().end(), [](const UOpRef& part) {
+      const UOp* u = part.get();
+      while (u->op() == Op::kReshape) u = u->src(0).get();
+      return part->numel() == 0 || IsStorage(*u);
+    });
+  }
   return node.op() == Op::kBuffer || node.op() == Op::kAssign || node.op() == Op::kAfter ||
          (node.op() == Op::kParam && std::holds_alternative<std::vector<int64_t>>(node.arg()));
 }
@@ -133,8 +151,48 @@ bool IsRangeOfStorage(const UOpRef& x) {
 }
 
 UOpRef Transfer(const UOpRef& value, const std::string& device) {
+  if (IsGroupName(device)) {
+    // Spread as the value is.
+    std::optional<Sharding> s = ShardingOf(value);
+    if (!s || GroupName(s->devices) != device) s = Replicated(GroupDevices(device));
+    return uop::Assign(SpreadStorage(value->dtype(), value->shape(), *s), uop::Copy(value, device));
+  }
   const UOpRef own = uop::NewBuffer(value->dtype(), value->numel(), device);
   return uop::Assign(uop::Reshape(own, value->shape()), uop::Copy(value, device));
+}
+
+UOpRef SpreadStorage(DType dtype, const Shape& shape, const Sharding& s) {
+  std::vector<UOpRef> parts;
+  for (size_t i = 0; i < s.devices.size(); ++i) {
+    const Shape local = s.PartShape(shape, i);
+    const int64_t n = Product(local);
+    parts.push_back(n == 0 ? Constant(dtype, ZeroOf(dtype), local)
+                           : uop::Reshape(uop::NewBuffer(dtype, n, s.devices[i]), local));
+  }
+  return uop::Multi(std::move(parts), MultiArgOf(s));
+}
+
+UOpRef SpreadParts(const UOpRef& x, const Sharding& s) {
+  const bool placed = !DeviceOf(x).empty();
+  std::vector<UOpRef> parts;
+  for (size_t i = 0; i < s.devices.size(); ++i) {
+    const Shape local = s.PartShape(x->shape(), i);
+    if (Product(local) == 0) {
+      parts.push_back(Constant(x->dtype(), ZeroOf(x->dtype()), local));
+      continue;
+    }
+    const UOpRef part = CutAxis(x, s, i);
+    parts.push_back(placed ? uop::Copy(part, s.devices[i]) : part);
+  }
+  return uop::Multi(std::move(parts), MultiArgOf(s));
+}
+
+UOpRef CutAxis(const UOpRef& x, const Sharding& s, size_t part) {
+  if (s.replicated() || s.parts[part].size() == x->shape()[s.axis]) return x;
+  std::vector<int64_t> bounds;
+  for (const int64_t d : x->shape()) bounds.insert(bounds.end(), {0, d});
+  bounds[2 * s.axis] = s.parts[part].begin, bounds[2 * s.axis + 1] = s.parts[part].end;
+  return uop::Shrink(x, bounds);
 }
 
 UOpRef UndoMovement(const UOp& node, const UOpRef& g) {
@@ -257,6 +315,7 @@ absl::StatusOr<UOpRef> WrittenThrough(const UOp* view, const UOp* base, const UO
   bool part = false;
   for (const UOp* u = view; u != base; u = u->src(0).get()) {
     if (u->op() == Op::kDetach) moved = uop::Detach(moved);
+    if (u->op() == Op::kCopy) moved = tensor_internal::UndoCopy(*u, moved);
     if (!IsMovement(u->op())) continue;
     if (u->op() == Op::kExpand) {
       return Bad("Assign", "through EXPAND from ", Text(u->src(0)->shape()), " to ", Text(u->shape()),
@@ -327,7 +386,7 @@ void tensor_internal::LinkView(Tensor& view, const Tensor& of) {
   const UOp* u = view.uop().get();
   for (int i = 0; u != of.uop().get(); ++i, u = u->src(0).get()) {
     const bool view_op = (IsMovement(u->op()) && u->op() != Op::kExpand) || u->op() == Op::kDetach ||
-                         u->op() == Op::kContiguousBackward;
+                         u->op() == Op::kContiguousBackward || u->op() == Op::kCopy;
     if (!view_op || i == kMost) return;
     steps.push_back({u->op(), u->arg()});
   }

@@ -100,6 +100,11 @@ UOpRef WithGradient(const std::string& rule, const UOpRef& value, std::vector<UO
   return UOp::Make(Op::kWithGradient, value->dtype(), std::move(inputs), rule);
 }
 UOpRef Copy(const UOpRef& x, const std::string& device) { return Keep(Op::kCopy, x, device); }
+UOpRef Multi(std::vector<UOpRef> parts, MultiArg arg) {
+  US_CHECK(!parts.empty());
+  const DType dtype = parts[0]->dtype();
+  return UOp::Make(Op::kMulti, dtype, std::move(parts), std::move(arg));
+}
 UOpRef Assign(const UOpRef& target, const UOpRef& value) {
   return UOp::Make(Op::kAssign, target->dtype(), {target, value});
 }

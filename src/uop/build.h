@@ -102,6 +102,9 @@ UOpRef Detach(const UOpRef& x);
 // `value`, whose derivative with respect to `inputs` is the named rule's and not that of its formula.
 UOpRef WithGradient(const std::string& rule, const UOpRef& value, std::vector<UOpRef> inputs);
 UOpRef Copy(const UOpRef& x, const std::string& device);
+// The value whose parts these are: parts[i] on devices[i], from begin[i] along the axis on (axis -1: each part
+// is the whole value).
+UOpRef Multi(std::vector<UOpRef> parts, MultiArg arg);
 UOpRef Assign(const UOpRef& target, const UOpRef& value);
 // `body`: SINK(STORE(PARAM, value)...) with PARAM p standing for args[p].
 UOpRef Call(const UOpRef& body, std::vector<UOpRef> args, CallArg arg);

@@ -2,6 +2,7 @@
 #include "src/uop/check.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -213,6 +214,47 @@ absl::Status CheckInt(Op op, DType dtype, const char* what) {
   return absl::OkStatus();
 }
 
+// The parts of a MULTI: equal but for the axis, of which they are disjoint ranges without gaps.
+absl::StatusOr<Shape> CheckMulti(DType dtype, Src src, const Arg& arg) {
+  constexpr Op op = Op::kMulti;
+  US_ASSIGN_OR_RETURN(const MultiArg* m, ArgOf<MultiArg>(op, arg, "a MultiArg"));
+  if (src.empty() || m->devices.size() != src.size())
+    return Bad(op, src.size(), " sources for ", m->devices.size(), " devices, expected one each");
+  for (size_t i = 0; i < src.size(); ++i) {
+    if (std::count(m->devices.begin(), m->devices.end(), m->devices[i]) != 1)
+      return Bad(op, "device ", m->devices[i], " appears twice");
+    if (m->devices[i].empty() || m->devices[i].find(',') != std::string::npos)
+      return Bad(op, "device '", m->devices[i], "', expected a name without commas");
+    US_RETURN_IF_ERROR(SameDType(op, dtype, src[i]->dtype(), "a source"));
+  }
+  if (dtype.IsPointer() || dtype.IsVoid()) return Bad(op, "dtype ", dtype.Name(), " is no tensor");
+  Shape shape = src[0]->shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (m->axis < -1 || m->axis >= rank) return Bad(op, "axis ", m->axis, " outside rank ", rank);
+  if (m->begin.size() != (m->axis < 0 ? 0 : src.size()))
+    return Bad(op, m->begin.size(), " begins for ", src.size(), " sources along axis ", m->axis);
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  for (size_t i = 0; i < src.size(); ++i) {
+    Shape s = src[i]->shape();
+    if (s.size() == shape.size() && m->axis >= 0) {
+      if (s[m->axis] > 0) ranges.emplace_back(m->begin[i], s[m->axis]);
+      s[m->axis] = shape[m->axis];
+    }
+    if (s != shape)
+      return Bad(op, "sources have shapes ", Text(shape), " and ", Text(src[i]->shape()), ", axis ", m->axis);
+  }
+  if (m->axis < 0) return shape;
+  std::sort(ranges.begin(), ranges.end());
+  int64_t at = 0;
+  for (const auto& [begin, size] : ranges) {
+    if (begin != at) return Bad(op, "a source begins at ", begin, ", expected ", at);
+    if (__builtin_add_overflow(at, size, &at)) return Bad(op, "the axis has more than 2^63-1 elements");
+  }
+  shape[m->axis] = at;
+  US_RETURN_IF_ERROR(CheckShape(op, shape));
+  return shape;
+}
+
 absl::Status CheckConst(DType dtype, const Arg& arg) {
   if (dtype.IsPointer() || dtype.scalar == Scalar::kVoid)
     return Bad(Op::kConst, "dtype ", dtype.Name(), " has no values");
@@ -351,6 +393,8 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
       US_RETURN_IF_ERROR(ArgOf<std::string>(op, arg, "a device name").status());
       US_RETURN_IF_ERROR(SameDType(op, src[0]->dtype(), dtype, "the result"));
       return src[0]->shape();
+    case Op::kMulti:
+      return CheckMulti(dtype, src, arg);
     case Op::kAssign:
       US_RETURN_IF_ERROR(NoArg(op, arg));
       US_RETURN_IF_ERROR(SameDType(op, src[0]->dtype(), dtype, "the result"));

@@ -81,6 +81,12 @@ int CompareArg(const Arg& a, const Arg& b) {
       if (v.precompile != w.precompile) return Compare(v.precompile, w.precompile);
       return Compare(v.name, w.name);
     }
+    int operator()(const MultiArg& v) const {
+      const auto& w = std::get<MultiArg>(b);
+      if (v.axis != w.axis) return Compare(v.axis, w.axis);
+      if (const int c = CompareInts(v.begin, w.begin)) return c;
+      return Compare(v.devices, w.devices);
+    }
   };
   return std::visit(Visitor{b}, a);
 }

@@ -252,7 +252,7 @@ class Parser {
       if (!op.ok())
         return ErrorAt(begin, "'", word,
                        "' is no argument: expected a number, string, list, op or reduce( range( buffer( var( "
-                       "kernel( call(");
+                       "kernel( call( multi(");
       return Arg(*op);
     }
     Advance();
@@ -312,9 +312,21 @@ class Parser {
       if (flag != 0 && flag != 1) return ErrorAt(flag_pos, "precompile is ", flag, ", expected 0 or 1");
       c.precompile = flag == 1;
       arg = std::move(c);
+    } else if (word == "multi") {
+      MultiArg m;
+      US_ASSIGN_OR_RETURN(m.axis, Int());
+      US_RETURN_IF_ERROR(Expect(','));
+      US_ASSIGN_OR_RETURN(m.begin, IntList());
+      for (SkipSpaces(); Peek() == ','; SkipSpaces()) {
+        Advance();
+        SkipSpaces();
+        US_ASSIGN_OR_RETURN(std::string device, String());
+        m.devices.push_back(std::move(device));
+      }
+      arg = std::move(m);
     } else {
       return ErrorAt(begin, "unknown argument '", word,
-                     "(': expected reduce( range( buffer( var( kernel( call(");
+                     "(': expected reduce( range( buffer( var( kernel( call( multi(");
     }
     US_RETURN_IF_ERROR(Expect(')'));
     return arg;

@@ -66,6 +66,12 @@ struct ArgPrinter {
   std::string operator()(const CallArg& v) const {
     return absl::StrCat("call(", Quote(v.name), ", ", List(v.outputs), ", ", v.precompile ? 1 : 0, ")");
   }
+  // multi(axis, [begins], "device", ...)
+  std::string operator()(const MultiArg& v) const {
+    std::string out = absl::StrCat("multi(", v.axis, ", ", List(v.begin));
+    for (const std::string& d : v.devices) absl::StrAppend(&out, ", ", Quote(d));
+    return out + ")";
+  }
 };
 
 }  // namespace

@@ -90,6 +90,8 @@ std::vector<SpecRule> TensorRules(bool call) {
   rules.push_back({"buffer", OpSetOf({Op::kBuffer}), "anywhere", [](const UOp&) { return true; }});
   rules.push_back({"marker", OpSetOf({Op::kDetach, Op::kContiguousBackward, Op::kWithGradient, Op::kAssign}), "of values",
                    [](const UOp& n) { return AllSources(n, 0, IsScalarValue); }});
+  rules.push_back({"multi", OpSetOf({Op::kMulti}), "of values, before they are spread over their devices",
+                   [](const UOp& n) { return AllSources(n, 0, IsScalarValue); }});
   rules.push_back({"bind", OpSetOf({Op::kBind}), "a VAR to a CONST", [](const UOp&) { return true; }});
   rules.push_back({"call", OpSetOf({Op::kCall}), "a SINK of STOREs, then values", [](const UOp& n) {
                      return n.src(0)->op() == Op::kSink && AllSources(n, 1, IsScalarValue);

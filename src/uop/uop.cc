@@ -75,6 +75,11 @@ uint64_t MixArg(uint64_t h, const Arg& arg) {
     uint64_t operator()(const CallArg& v) const {
       return MixString(Mix(MixInts(h, v.outputs), v.precompile), v.name);
     }
+    uint64_t operator()(const MultiArg& v) const {
+      uint64_t x = MixInts(Mix(h, static_cast<uint64_t>(v.axis)), v.begin);
+      for (const std::string& d : v.devices) x = MixString(x, d);
+      return x;
+    }
   };
   return std::visit(Visitor{h}, arg);
 }

@@ -105,13 +105,21 @@ struct CallArg {
   bool precompile = false;
   bool operator==(const CallArg&) const = default;
 };
+// How the sources of a MULTI lie in its value: source i is on devices[i] and holds the elements from begin[i]
+// along `axis` on; with axis -1 (and no begins) each source is all of it.
+struct MultiArg {
+  std::vector<std::string> devices;
+  int64_t axis = -1;
+  std::vector<int64_t> begin;
+  bool operator==(const MultiArg&) const = default;
+};
 struct KernelArg {
   std::string name;
   bool operator==(const KernelArg&) const = default;
 };
 
 using Arg = std::variant<std::monostate, int64_t, double, std::string, std::vector<int64_t>, ReduceArg,
-                         RangeArg, BufferArg, VarArg, KernelArg, Op, CallArg>;
+                         RangeArg, BufferArg, VarArg, KernelArg, Op, CallArg, MultiArg>;
 
 // Doubles compare by bits: -0.0 and 0.0 differ, a NaN equals itself.
 bool ArgEquals(const Arg& a, const Arg& b);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
 #include "src/tensor/watch.h"
+#include "src/tensor/shard.h"
 
 namespace understudy::optim {
 namespace {
@@ -40,7 +41,7 @@ Optimizer::Optimizer(std::vector<Tensor> params, double lr, std::vector<std::str
   for (const Tensor& p : params_) {
     std::vector<Tensor>& state = state_.emplace_back();
     for (size_t i = 0; i < state_names_.size(); ++i)
-      state.push_back(Filled(p.shape(), StateType(p.dtype()), state_value, p.device()));
+      state.push_back(ShardLike(Filled(p.shape(), StateType(p.dtype()), state_value, DevicesOf(p)[0]), p));
   }
 }
 

@@ -45,6 +45,8 @@ TEST(Print, EveryArgumentComesBack) {
   ExpectRoundTrip(ReduceAxis(Reshape(b, {24}), Op::kMax, {}));
   ExpectRoundTrip(Reshape(Shrink(b, {3, 4}), {}));
   ExpectRoundTrip(Copy(b, "A\tB"));
+  ExpectRoundTrip(Multi({b, NewBuffer(dtypes::kFloat16, 8, "Y")}, MultiArg{{"X \"", "Y"}, 0, {8, 0}}));
+  ExpectRoundTrip(Multi({b}, MultiArg{{"X"}, -1, {}}));
   ExpectRoundTrip(Var("n#1\"", INT64_MIN, INT64_MAX));
   ExpectRoundTrip(Special(7, "g1"));
   const UOpRef r = Range(4, 3, AxisKind::kGroupReduce), p = Param(dtypes::kInt8, 2);
