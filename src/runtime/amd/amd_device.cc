@@ -37,14 +37,14 @@ absl::Status CheckBytes(const Allocation& a, size_t bytes) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<AmdDevice>> AmdDevice::Open(os::Syscalls& sys, int index,
-                                                           const amd::GpuOptions& options) {
+                                                           const amd::GpuOptions& options, std::string name) {
   US_ASSIGN_OR_RETURN(auto gpu, amd::AmdGpu::Open(sys, index, options));
   Target target = Gfx1100Target();
   if (gpu->isa() != target.isa) {
     return absl::UnimplementedError(
         absl::StrCat("the compiler has no target for ", gpu->isa(), ", only ", target.isa));
   }
-  return std::shared_ptr<AmdDevice>(new AmdDevice(std::move(gpu), std::move(target)));
+  return std::shared_ptr<AmdDevice>(new AmdDevice(std::move(gpu), std::move(target), std::move(name)));
 }
 
 absl::StatusOr<Allocation> AmdDevice::Allocate(size_t bytes) {
@@ -61,7 +61,8 @@ absl::Status AmdDevice::Free(const Allocation& allocation) {
     std::lock_guard lock(mutex_);
     const auto it = buffers_.find(allocation.base);
     if (it == buffers_.end())
-      return absl::InvalidArgumentError(absl::StrCat("freeing ", allocation.base, " on AMD: not allocated"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("freeing ", allocation.base, " on ", name_, ": not allocated"));
     buffer = it->second;
     buffers_.erase(it);
   }
@@ -100,7 +101,7 @@ absl::Status AmdDevice::Launch(Program& program, absl::Span<const Allocation> bu
                                absl::Span<const int64_t> vars, LaunchInfo* info) {
   auto* p = dynamic_cast<AmdProgram*>(&program);
   if (p == nullptr)
-    return absl::InvalidArgumentError(absl::StrCat("program ", program.name(), " is not of device AMD"));
+    return absl::InvalidArgumentError(absl::StrCat("program ", program.name(), " is not of device ", name_));
   const CompiledKernel& c = p->compiled();
   if (vars.size() != c.vars.size()) {
     return absl::InvalidArgumentError(

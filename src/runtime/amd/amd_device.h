@@ -15,9 +15,11 @@ namespace understudy {
 
 class AmdDevice : public Device {
  public:
-  // As AmdGpu::Open; Unimplemented when the compiler has no target for the GPU.
+  // As AmdGpu::Open; Unimplemented when the compiler has no target for the GPU. Several GPUs of one machine
+  // get names of their own, "AMD:0", "AMD:1".
   static absl::StatusOr<std::shared_ptr<AmdDevice>> Open(os::Syscalls& sys, int index = 0,
-                                                         const amd::GpuOptions& options = {});
+                                                         const amd::GpuOptions& options = {},
+                                                         std::string name = "AMD");
   ~AmdDevice() override = default;
 
   // For code objects that our compiler did not make, and for faults: the GPU itself.
@@ -38,10 +40,10 @@ class AmdDevice : public Device {
   absl::Status Recover() override { return gpu_->Recover(); }
 
  private:
-  AmdDevice(std::unique_ptr<amd::AmdGpu> gpu, Target target)
-      : gpu_(std::move(gpu)), target_(std::move(target)) {}
+  AmdDevice(std::unique_ptr<amd::AmdGpu> gpu, Target target, std::string name)
+      : name_(std::move(name)), gpu_(std::move(gpu)), target_(std::move(target)) {}
 
-  std::string name_ = "AMD";
+  const std::string name_;
   std::unique_ptr<amd::AmdGpu> gpu_;
   Target target_;
   std::mutex mutex_;
