@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ONNX backend's node tests: every case gives the suite's outputs on REF, or is in refused.txt with the
+// reason and is refused by name.
+#include <sstream>
+
+#include "gtest/gtest.h"
+#include "src/base/file.h"
+#include "src/base/status.h"
+#include "src/runtime/ref/ref_device.h"
+#include "tests/src/tensor/onnx/node_cases.h"
+
+namespace understudy {
+namespace {
+
+using node_cases::Case;
+
+struct Exception {
+  bool shapes_only = false;  // random values: the types and shapes are the suite's
+  std::string reason;        // a part of the refusal's text
+};
+
+// Lines of refused.txt: "refused NAME part of the refusal" or "shapes NAME reason".
+const std::map<std::string, Exception>& Exceptions() {
+  static const auto* const exceptions = [] {
+    auto* map = new std::map<std::string, Exception>();
+    const auto file = ReadFile("tests/data/onnx/refused.txt");
+    US_CHECK_OK(file);
+    std::istringstream lines(*file);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.empty() || line[0] == '#') continue;
+      std::istringstream words(line);
+      std::string kind, name, reason;
+      words >> kind >> name >> std::ws;
+      std::getline(words, reason);
+      US_CHECK((kind == "refused" || kind == "shapes") && !reason.empty()) << line;
+      (*map)[name] = {kind == "shapes", reason};
+    }
+    return map;
+  }();
+  return *exceptions;
+}
+
+class NodeTest : public testing::TestWithParam<size_t> {
+ protected:
+  static Engine& engine() {
+    static auto* const engine = [] {
+      DeviceRegistry devices;
+      devices.Register(std::make_shared<RefDevice>());
+      return new Engine(std::move(devices));
+    }();
+    return *engine;
+  }
+};
+
+TEST_P(NodeTest, GivesTheSuitesOutputs) {
+  const Case& c = node_cases::AllCases()[GetParam()];
+  const auto exception = Exceptions().find(c.name);
+  const bool shapes_only = exception != Exceptions().end() && exception->second.shapes_only;
+  const auto difference = node_cases::RunCase(c, engine(), "REF", shapes_only);
+  if (exception != Exceptions().end() && !shapes_only) {
+    ASSERT_FALSE(difference.ok()) << c.name << " is listed as refused";
+    EXPECT_NE(difference.status().ToString().find(exception->second.reason), std::string::npos)
+        << c.name << ": " << difference.status();
+    return;
+  }
+  ASSERT_TRUE(difference.ok()) << "CASE " << c.name << ": " << difference.status();
+  EXPECT_EQ(*difference, "") << "CASE " << c.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Onnx, NodeTest, testing::Range<size_t>(0, node_cases::AllCases().size()),
+                         [](const auto& info) { return node_cases::AllCases()[info.param].name; });
+
+TEST(NodeTests, ExceptionsAreCases) {
+  for (const auto& [name, exception] : Exceptions()) {
+    bool found = false;
+    for (const Case& c : node_cases::AllCases()) found |= c.name == name;
+    EXPECT_TRUE(found) << name;
+  }
+}
+
+}  // namespace
+}  // namespace understudy
