@@ -12,30 +12,36 @@ namespace understudy::onnx {
 std::string ElemTypeName(ElemType t) {
   switch (t) {
 #define X(id, number, text, bits, held) \
-  case ElemType::k##id: return text;
+  case ElemType::k##id:                 \
+    return text;
     UNDERSTUDY_ONNX_TYPES(X)
 #undef X
-    default: return absl::StrCat("type ", static_cast<int32_t>(t));
+    default:
+      return absl::StrCat("type ", static_cast<int32_t>(t));
   }
 }
 
 DType HeldIn(ElemType t) {
   switch (t) {
 #define X(id, number, text, bits, held) \
-  case ElemType::k##id: return dtypes::held;
+  case ElemType::k##id:                 \
+    return dtypes::held;
     UNDERSTUDY_ONNX_TYPES(X)
 #undef X
-    default: return dtypes::kVoid;
+    default:
+      return dtypes::kVoid;
   }
 }
 
 int RawBits(ElemType t) {
   switch (t) {
 #define X(id, number, text, bits, held) \
-  case ElemType::k##id: return bits;
+  case ElemType::k##id:                 \
+    return bits;
     UNDERSTUDY_ONNX_TYPES(X)
 #undef X
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -70,12 +76,24 @@ void Put(std::vector<uint8_t>& out, size_t i, T v) {
 // `pattern`: the element's bits, right-aligned.
 void PutNarrow(ElemType t, std::vector<uint8_t>& out, size_t i, uint32_t pattern) {
   switch (t) {
-    case ElemType::kUInt4: out[i] = pattern & 15; return;
-    case ElemType::kInt4: out[i] = static_cast<uint8_t>(static_cast<int32_t>(pattern << 28) >> 28); return;
-    case ElemType::kUInt2: out[i] = pattern & 3; return;
-    case ElemType::kInt2: out[i] = static_cast<uint8_t>(static_cast<int32_t>(pattern << 30) >> 30); return;
-    case ElemType::kFloat4E2M1: Put(out, i, FloatToHalf(DecodeE2M1(pattern))); return;
-    default: Put(out, i, DecodeE8M0(pattern & 255)); return;  // kFloat8E8M0
+    case ElemType::kUInt4:
+      out[i] = pattern & 15;
+      return;
+    case ElemType::kInt4:
+      out[i] = static_cast<uint8_t>(static_cast<int32_t>(pattern << 28) >> 28);
+      return;
+    case ElemType::kUInt2:
+      out[i] = pattern & 3;
+      return;
+    case ElemType::kInt2:
+      out[i] = static_cast<uint8_t>(static_cast<int32_t>(pattern << 30) >> 30);
+      return;
+    case ElemType::kFloat4E2M1:
+      Put(out, i, FloatToHalf(DecodeE2M1(pattern)));
+      return;
+    default:
+      Put(out, i, DecodeE8M0(pattern & 255));
+      return;  // kFloat8E8M0
   }
 }
 
@@ -85,11 +103,14 @@ bool IsNarrow(ElemType t) { return RawBits(t) < 8 || t == ElemType::kFloat8E8M0;
 
 absl::StatusOr<std::vector<uint8_t>> Elements(const TensorProto& t, std::optional<Bytes> external) {
   const std::string what = absl::StrCat("onnx: tensor '", t.name, "'");
-  const auto bad = [&](const auto&... a) { return absl::InvalidArgumentError(absl::StrCat(what, ": ", a...)); };
+  const auto bad = [&](const auto&... a) {
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", a...));
+  };
   const ElemType type = t.type();
   const DType held = HeldIn(type);
   if (held.IsVoid()) {
-    return absl::UnimplementedError(absl::StrCat(what, ": elements of ", ElemTypeName(type), " are not read"));
+    return absl::UnimplementedError(
+        absl::StrCat(what, ": elements of ", ElemTypeName(type), " are not read"));
   }
   US_ASSIGN_OR_RETURN(const int64_t count, state::CheckedElements(what, t.dims));
   const auto n = static_cast<uint64_t>(count);
@@ -139,9 +160,11 @@ absl::StatusOr<std::vector<uint8_t>> Elements(const TensorProto& t, std::optiona
     case ElemType::kUInt64:
       US_RETURN_IF_ERROR(check(t.uint64s.size(), n, "uint64_data"));
       out.resize(n * held.SizeBytes());
-      for (size_t i = 0; i < n; ++i) std::memcpy(out.data() + i * held.SizeBytes(), &t.uint64s[i], held.SizeBytes());
+      for (size_t i = 0; i < n; ++i)
+        std::memcpy(out.data() + i * held.SizeBytes(), &t.uint64s[i], held.SizeBytes());
       return out;
-    default: break;
+    default:
+      break;
   }
   if (bits < 8) {
     const uint64_t per_byte = 8 / bits;

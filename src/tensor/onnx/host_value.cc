@@ -47,15 +47,21 @@ Values Move(const UOp& x, const Shape& from, const Values& v) {
     bool inside = true;
     for (size_t k = 0; k < at.size(); ++k) {
       switch (x.op()) {
-        case Op::kExpand: place += from[k] == 1 ? 0 : at[k] * strides[k]; break;
-        case Op::kPermute: place += at[k] * strides[(*list)[k]]; break;
+        case Op::kExpand:
+          place += from[k] == 1 ? 0 : at[k] * strides[k];
+          break;
+        case Op::kPermute:
+          place += at[k] * strides[(*list)[k]];
+          break;
         case Op::kPad: {
           const int64_t i = at[k] - (*list)[2 * k];
           inside &= i >= 0 && i < from[k];
           place += i * strides[k];
           break;
         }
-        case Op::kShrink: place += (at[k] + (*list)[2 * k]) * strides[k]; break;
+        case Op::kShrink:
+          place += (at[k] + (*list)[2 * k]) * strides[k];
+          break;
         default: {  // kFlip
           const bool flip = std::find(list->begin(), list->end(), static_cast<int64_t>(k)) != list->end();
           place += (flip ? from[k] - 1 - at[k] : at[k]) * strides[k];
@@ -110,8 +116,10 @@ std::optional<Values> BufferValues(const UOp& x) {
 std::optional<Values> ValuesOf(const UOp& x, const absl::flat_hash_map<const UOp*, Values>& done) {
   const auto source = [&](size_t i) -> const Values& { return done.at(x.src(i).get()); };
   switch (x.op()) {
-    case Op::kConst: return Values{x.value()};
-    case Op::kBuffer: return BufferValues(x);
+    case Op::kConst:
+      return Values{x.value()};
+    case Op::kBuffer:
+      return BufferValues(x);
     case Op::kIota: {
       Values out;
       for (int64_t i = 0; i < x.numel(); ++i) out.push_back(Canonical(x.dtype(), i));
@@ -120,9 +128,12 @@ std::optional<Values> ValuesOf(const UOp& x, const absl::flat_hash_map<const UOp
     case Op::kContiguous:
     case Op::kContiguousBackward:
     case Op::kDetach:
-    case Op::kWithGradient: return source(0);
-    case Op::kReduceAxis: return ReduceOf(x, x.src(0)->shape(), source(0));
-    default: break;
+    case Op::kWithGradient:
+      return source(0);
+    case Op::kReduceAxis:
+      return ReduceOf(x, x.src(0)->shape(), source(0));
+    default:
+      break;
   }
   if (IsMovement(x.op())) return Move(x, x.src(0)->shape(), source(0));
   if (!IsAlu(x.op())) return std::nullopt;

@@ -97,18 +97,16 @@ const AttributeProto* NodeContext::Attribute(const std::string& name) {
 
 // The value of attribute `name` when it is of that type (AttributeProto.AttributeType); 0 stands in files of
 // IR version 1, which have no types.
-#define UNDERSTUDY_ATTRIBUTE(number, text, field)                                                        \
-  const AttributeProto* a = Attribute(name);                                                             \
-  if (a == nullptr) return otherwise;                                                                    \
-  if (a->type != number && a->type != 0) {                                                               \
-    Bad("attribute '", name, "' is of type ", a->type, ", expected " #number " (" text ")");             \
-    return otherwise;                                                                                    \
-  }                                                                                                      \
+#define UNDERSTUDY_ATTRIBUTE(number, text, field)                                            \
+  const AttributeProto* a = Attribute(name);                                                 \
+  if (a == nullptr) return otherwise;                                                        \
+  if (a->type != number && a->type != 0) {                                                   \
+    Bad("attribute '", name, "' is of type ", a->type, ", expected " #number " (" text ")"); \
+    return otherwise;                                                                        \
+  }                                                                                          \
   return field
 
-int64_t NodeContext::Int(const std::string& name, int64_t otherwise) {
-  UNDERSTUDY_ATTRIBUTE(2, "INT", a->i);
-}
+int64_t NodeContext::Int(const std::string& name, int64_t otherwise) { UNDERSTUDY_ATTRIBUTE(2, "INT", a->i); }
 double NodeContext::Float(const std::string& name, double otherwise) {
   UNDERSTUDY_ATTRIBUTE(1, "FLOAT", a->f);
 }

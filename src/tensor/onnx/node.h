@@ -19,8 +19,13 @@ class NodeContext {
  public:
   NodeContext(Runner& runner, const NodeProto& node, const Frame& frame, const Scope& scope, int64_t opset,
               std::vector<ValueRef> inputs)
-      : runner_(runner), node_(node), frame_(frame), scope_(scope), opset_(opset),
-        inputs_(std::move(inputs)), outputs_(node.outputs.size()) {}
+      : runner_(runner),
+        node_(node),
+        frame_(frame),
+        scope_(scope),
+        opset_(opset),
+        inputs_(std::move(inputs)),
+        outputs_(node.outputs.size()) {}
 
   int64_t opset() const { return opset_; }
   const NodeProto& node() const { return node_; }
@@ -50,7 +55,9 @@ class NodeContext {
   // --- Inputs ---
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   // Given, by a name that is not empty (an optional without a value counts as not given).
-  bool Has(int i) const { return i < num_inputs() && inputs_[i] != nullptr && inputs_[i]->kind != Value::Kind::kAbsent; }
+  bool Has(int i) const {
+    return i < num_inputs() && inputs_[i] != nullptr && inputs_[i]->kind != Value::Kind::kAbsent;
+  }
   ValueRef Input(int i);  // of any kind; null (and an error) when missing
   Tensor In(int i);
   ElemType TypeOf(int i);

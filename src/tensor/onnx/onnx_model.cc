@@ -126,12 +126,14 @@ absl::StatusOr<OnnxModel> OnnxModel::Make(std::unique_ptr<Impl> impl) {
     std::optional<onnx::Bytes> bytes;
     if (t.external) {
       if (!impl->has_folder) {
-        return absl::InvalidArgumentError("onnx: tensor '" + t.name + "' has external data, but the model has no folder");
+        return absl::InvalidArgumentError("onnx: tensor '" + t.name +
+                                          "' has external data, but the model has no folder");
       }
       US_ASSIGN_OR_RETURN(bytes, ExternalBytes(t, impl->folder, external));
     }
     US_ASSIGN_OR_RETURN(std::vector<uint8_t> elements, onnx::Elements(t, bytes));
-    Tensor tensor = Tensor::FromBytes(std::move(elements), onnx::HeldIn(t.type()), t.dims, impl->options.device);
+    Tensor tensor =
+        Tensor::FromBytes(std::move(elements), onnx::HeldIn(t.type()), t.dims, impl->options.device);
     US_RETURN_IF_ERROR(tensor.status());
     impl->initial.values[t.name] = onnx::Value::Of(std::move(tensor), t.type());
   }
@@ -179,7 +181,8 @@ absl::StatusOr<std::map<std::string, ValueRef>> OnnxModel::RunValues(
   for (const OnnxValueInfo& info : impl_->inputs) {
     const auto it = inputs.find(info.name);
     if (it == inputs.end() || it->second == nullptr) {
-      if (!info.optional) return absl::InvalidArgumentError("onnx: input '" + info.name + "' (" + info.type + ") is missing");
+      if (!info.optional)
+        return absl::InvalidArgumentError("onnx: input '" + info.name + "' (" + info.type + ") is missing");
       values.push_back(impl_->initial.values.at(info.name));
       continue;
     }
@@ -190,7 +193,8 @@ absl::StatusOr<std::map<std::string, ValueRef>> OnnxModel::RunValues(
     values.push_back(it->second);
   }
   for (const auto& [name, value] : inputs) {
-    if (!used.contains(name)) return absl::InvalidArgumentError("onnx: the graph has no input '" + name + "'");
+    if (!used.contains(name))
+      return absl::InvalidArgumentError("onnx: the graph has no input '" + name + "'");
   }
   onnx::Runner runner(impl_->model, impl_->options.device, impl_->options.evaluator, impl_->options.seed);
   onnx::Frame frame;
@@ -201,7 +205,8 @@ absl::StatusOr<std::map<std::string, ValueRef>> OnnxModel::RunValues(
   return result;
 }
 
-absl::StatusOr<std::map<std::string, Tensor>> OnnxModel::Run(const std::map<std::string, Tensor>& inputs) const {
+absl::StatusOr<std::map<std::string, Tensor>> OnnxModel::Run(
+    const std::map<std::string, Tensor>& inputs) const {
   std::map<std::string, ValueRef> values;
   for (const auto& [name, tensor] : inputs) {
     onnx::ElemType type = onnx::ElemTypeOf(tensor.dtype());

@@ -63,7 +63,8 @@ class OnnxModel {
   const std::vector<OnnxValueInfo>& inputs() const;  // initialisers are not among them unless declared
   const std::vector<OnnxValueInfo>& outputs() const;
   std::map<std::string, int64_t> opsets() const;
-  // How often each operator stands in the graph, its subgraphs and functions ("domain.Name" outside ONNX's own).
+  // How often each operator stands in the graph, its subgraphs and functions ("domain.Name" outside ONNX's
+  // own).
   std::map<std::string, int64_t> Operators() const;
 
   // InvalidArgument names an input that is missing, unknown, of another type or shape. Errors of nodes name

@@ -15,6 +15,7 @@ namespace understudy::onnx::ops {
 
 // A value of the compiler's type as an ONNX type: saturating or not, rounding what has fewer bits. Used by
 // CAST and QUANTIZE_LINEAR.
-Tensor CastTo(NodeContext& c, const Tensor& x, ElemType to, bool saturate, const std::string& round_mode = "up");
+Tensor CastTo(NodeContext& c, const Tensor& x, ElemType to, bool saturate,
+              const std::string& round_mode = "up");
 
 }  // namespace understudy::onnx::ops

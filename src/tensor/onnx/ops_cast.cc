@@ -50,13 +50,20 @@ Tensor CastTo(NodeContext& c, const Tensor& x, ElemType to, bool saturate, const
     return Tensor(c.status());
   }
   switch (to) {
-    case ElemType::kUInt4: return x.Cast(dtypes::kInt32).BitAnd(15).Cast(held);
-    case ElemType::kUInt2: return x.Cast(dtypes::kInt32).BitAnd(3).Cast(held);
-    case ElemType::kInt4: return x.Cast(dtypes::kInt32).Shl(28).Shr(28).Cast(held);
-    case ElemType::kInt2: return x.Cast(dtypes::kInt32).Shl(30).Shr(30).Cast(held);
-    case ElemType::kFloat4E2M1: return RoundE2M1(x.Cast(dtypes::kFloat32)).Cast(held);
-    case ElemType::kFloat8E8M0: return RoundE8M0(c, x.Cast(dtypes::kFloat32), saturate, round_mode);
-    default: break;
+    case ElemType::kUInt4:
+      return x.Cast(dtypes::kInt32).BitAnd(15).Cast(held);
+    case ElemType::kUInt2:
+      return x.Cast(dtypes::kInt32).BitAnd(3).Cast(held);
+    case ElemType::kInt4:
+      return x.Cast(dtypes::kInt32).Shl(28).Shr(28).Cast(held);
+    case ElemType::kInt2:
+      return x.Cast(dtypes::kInt32).Shl(30).Shr(30).Cast(held);
+    case ElemType::kFloat4E2M1:
+      return RoundE2M1(x.Cast(dtypes::kFloat32)).Cast(held);
+    case ElemType::kFloat8E8M0:
+      return RoundE8M0(c, x.Cast(dtypes::kFloat32), saturate, round_mode);
+    default:
+      break;
   }
   if (IsFloat8(to) && saturate && x.dtype() != held) {
     const double most = std::get<double>(MaxValue(held));

@@ -25,8 +25,8 @@ Tensor Back(Tensor t, DType dtype) { return t.Cast(dtype); }
 
 }  // namespace
 
-#define UNDERSTUDY_ONNX_UNARY(name, expression) \
-  void name(NodeContext& c) {                   \
+#define UNDERSTUDY_ONNX_UNARY(name, expression)                    \
+  void name(NodeContext& c) {                                      \
     Out1(c, [](const Tensor& x) -> Tensor { return expression; }); \
   }
 UNDERSTUDY_ONNX_UNARY(Abs, x.Abs())
@@ -62,10 +62,10 @@ UNDERSTUDY_ONNX_UNARY(Sqrt, x.Sqrt())
 UNDERSTUDY_ONNX_UNARY(Tan, understudy::Tan(x))
 UNDERSTUDY_ONNX_UNARY(Tanh, x.Tanh())
 
-#define UNDERSTUDY_ONNX_BINARY(name, expression)                     \
-  void name(NodeContext& c) {                                        \
-    const Tensor a = c.In(0), b = c.In(1);                           \
-    c.Out(0, expression);                                            \
+#define UNDERSTUDY_ONNX_BINARY(name, expression) \
+  void name(NodeContext& c) {                    \
+    const Tensor a = c.In(0), b = c.In(1);       \
+    c.Out(0, expression);                        \
   }
 UNDERSTUDY_ONNX_BINARY(Add, Back(a.Add(b), a.dtype()))
 UNDERSTUDY_ONNX_BINARY(And, LogicalAnd(a, b))
@@ -87,7 +87,8 @@ UNDERSTUDY_ONNX_BINARY(Div, a.dtype().IsInt() ? a.TruncDiv(b) : a.Div(b))
 void Pow(NodeContext& c) {
   const Tensor a = c.In(0), b = c.In(1);
   if (a.dtype().IsFloat()) return c.Out(0, a.Pow(b.Cast(a.dtype())));
-  if (b.dtype().IsFloat()) return c.Out(0, a.Cast(dtypes::kFloat64).Pow(b.Cast(dtypes::kFloat64)).Cast(a.dtype()));
+  if (b.dtype().IsFloat())
+    return c.Out(0, a.Cast(dtypes::kFloat64).Pow(b.Cast(dtypes::kFloat64)).Cast(a.dtype()));
   c.Out(0, a.Pow(b.Cast(a.dtype())));
 }
 
@@ -102,8 +103,12 @@ void Mod(NodeContext& c) {
 void BitShift(NodeContext& c) {
   const Tensor a = c.In(0), b = c.In(1);
   const std::string direction = c.Text("direction", "");
-  if (!c.Want(direction == "LEFT" || direction == "RIGHT", "direction '", direction, "', expected LEFT or RIGHT")) return;
-  if (!c.Want(a.dtype().IsInt() && a.dtype() == b.dtype(), "operands of ", a.dtype().Name(), " and ", b.dtype().Name())) return;
+  if (!c.Want(direction == "LEFT" || direction == "RIGHT", "direction '", direction,
+              "', expected LEFT or RIGHT"))
+    return;
+  if (!c.Want(a.dtype().IsInt() && a.dtype() == b.dtype(), "operands of ", a.dtype().Name(), " and ",
+              b.dtype().Name()))
+    return;
   c.Out(0, direction == "LEFT" ? a.Shl(b) : a.Shr(b));
 }
 
@@ -132,7 +137,8 @@ void HardSigmoid(NodeContext& c) {
 }
 void Selu(NodeContext& c) {
   const Tensor x = c.In(0);
-  const double alpha = c.Float("alpha", 1.67326319217681884765625), gamma = c.Float("gamma", 1.05070102214813232421875);
+  const double alpha = c.Float("alpha", 1.67326319217681884765625),
+               gamma = c.Float("gamma", 1.05070102214813232421875);
   c.Out(0, Where(x > 0, x, Expm1(x) * alpha) * gamma);
 }
 void Shrink(NodeContext& c) {

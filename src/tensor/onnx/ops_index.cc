@@ -82,13 +82,15 @@ void ScatterElements(NodeContext& c) {
   if (!c.ok()) return;
   const Tensor index = FromEnd(c.In(1), x.shape()[axis]);
   const auto mode = ModeOf(c, c.Text("reduction", "none"));
-  c.OutMoved(0, mode ? ScatterReduce(x, axis, index, updates, *mode) : understudy::Scatter(x, axis, index, updates));
+  c.OutMoved(
+      0, mode ? ScatterReduce(x, axis, index, updates, *mode) : understudy::Scatter(x, axis, index, updates));
 }
 
 void ScatterND(NodeContext& c) {
   const Tensor x = c.In(0), indices = c.In(1), updates = c.In(2);
-  if (!c.Want(indices.ndim() >= 1 && indices.shape().back() >= 1 && indices.shape().back() <= x.ndim(), "indices ",
-              tensor_internal::Text(indices.shape()), " into ", tensor_internal::Text(x.shape()))) {
+  if (!c.Want(indices.ndim() >= 1 && indices.shape().back() >= 1 && indices.shape().back() <= x.ndim(),
+              "indices ", tensor_internal::Text(indices.shape()), " into ",
+              tensor_internal::Text(x.shape()))) {
     return;
   }
   const std::vector<Tensor> columns = Columns(indices, x.shape(), 0);
@@ -98,7 +100,9 @@ void ScatterND(NodeContext& c) {
   const Shape outer(x.shape().begin(), x.shape().begin() + k), inner(x.shape().begin() + k, x.shape().end());
   Shape want(indices.shape().begin(), indices.shape().end() - 1);
   want.insert(want.end(), inner.begin(), inner.end());
-  if (!c.Want(updates.shape() == want, "updates ", tensor_internal::Text(updates.shape()), ", expected ", tensor_internal::Text(want))) return;
+  if (!c.Want(updates.shape() == want, "updates ", tensor_internal::Text(updates.shape()), ", expected ",
+              tensor_internal::Text(want)))
+    return;
   // As a matrix: rows by flat index. A column outside its axis makes the row -1: nothing is written.
   Tensor flat;
   for (int64_t j = 0; j < k; ++j) {
@@ -107,11 +111,13 @@ void ScatterND(NodeContext& c) {
     const Tensor so_far = j == 0 ? i : understudy::Where(flat < 0, -1, flat * outer[j] + i);
     flat = understudy::Where(inside, so_far, -1);
   }
-  const int64_t rows = tensor_internal::Product(outer), width = tensor_internal::Product(inner), n = flat.numel();
+  const int64_t rows = tensor_internal::Product(outer), width = tensor_internal::Product(inner),
+                n = flat.numel();
   const Tensor source = updates.Reshape({n, width});
   const Tensor matrix = x.Reshape({rows, width});
   const Tensor index = BroadcastTo(flat.Reshape({n, 1}), {n, width});
-  const Tensor y = mode ? ScatterReduce(matrix, 0, index, source, *mode) : understudy::Scatter(matrix, 0, index, source);
+  const Tensor y =
+      mode ? ScatterReduce(matrix, 0, index, source, *mode) : understudy::Scatter(matrix, 0, index, source);
   c.OutMoved(0, y.Reshape(x.shape()));
 }
 
@@ -121,8 +127,8 @@ void TensorScatter(NodeContext& c) {
   const int64_t axis = c.Axis(c.Int("axis", -2), past.ndim());
   const std::string mode = c.Text("mode", "linear");
   if (!c.Want(mode == "linear" || mode == "circular", "mode '", mode, "', expected linear or circular") ||
-      !c.Want(past.ndim() == update.ndim() && axis > 0, "update ", tensor_internal::Text(update.shape()), " of ",
-              tensor_internal::Text(past.shape()), " along axis ", axis)) {
+      !c.Want(past.ndim() == update.ndim() && axis > 0, "update ", tensor_internal::Text(update.shape()),
+              " of ", tensor_internal::Text(past.shape()), " along axis ", axis)) {
     return;
   }
   const int64_t batch = past.shape()[0], n = update.shape()[axis], most = past.shape()[axis];
@@ -250,10 +256,12 @@ void NonMaxSuppression(NodeContext& c) {
       const float x = f(p[0]), y = f(p[1]), w = f(p[2]) / 2, h = f(p[3]) / 2;
       return Box{y - h, x - w, y + h, x + w};
     }
-    return Box{std::min(f(p[0]), f(p[2])), std::min(f(p[1]), f(p[3])), std::max(f(p[0]), f(p[2])), std::max(f(p[1]), f(p[3]))};
+    return Box{std::min(f(p[0]), f(p[2])), std::min(f(p[1]), f(p[3])), std::max(f(p[0]), f(p[2])),
+               std::max(f(p[1]), f(p[3]))};
   };
   const auto overlap = [](const Box& a, const Box& b) {
-    const float h = std::min(a.y1, b.y1) - std::max(a.y0, b.y0), w = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
+    const float h = std::min(a.y1, b.y1) - std::max(a.y0, b.y0),
+                w = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
     if (!(h > 0 && w > 0)) return 0.0f;
     const float both = h * w;
     const float sum = (a.y1 - a.y0) * (a.x1 - a.x0) + (b.y1 - b.y0) * (b.x1 - b.x0) - both;
@@ -272,7 +280,9 @@ void NonMaxSuppression(NodeContext& c) {
       for (const int64_t i : order) {
         if (static_cast<int64_t>(taken.size()) >= most) break;
         const Box candidate = box(b, i);
-        if (std::any_of(taken.begin(), taken.end(), [&](const Box& t) { return overlap(t, candidate) > iou_limit; })) continue;
+        if (std::any_of(taken.begin(), taken.end(),
+                        [&](const Box& t) { return overlap(t, candidate) > iou_limit; }))
+          continue;
         taken.push_back(candidate);
         out.insert(out.end(), {b, k, i});
       }

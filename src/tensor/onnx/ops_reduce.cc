@@ -90,31 +90,43 @@ void ReduceProd(NodeContext& c) {
 void ReduceMax(NodeContext& c) { Reduce(c, 18, MaxOf); }
 void ReduceMin(NodeContext& c) { Reduce(c, 18, MinOf); }
 void ReduceSumSquare(NodeContext& c) {
-  Reduce(c, 18, [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) { return SumOf(x.Square(), axes, keep); },
-         [](const Tensor& x) { return x.Square(); });
+  Reduce(
+      c, 18,
+      [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) {
+        return SumOf(x.Square(), axes, keep);
+      },
+      [](const Tensor& x) { return x.Square(); });
 }
 void ReduceL1(NodeContext& c) {
-  Reduce(c, 18, [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) { return SumOf(x.Abs(), axes, keep); },
-         [](const Tensor& x) { return x.Abs(); });
+  Reduce(
+      c, 18,
+      [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) { return SumOf(x.Abs(), axes, keep); },
+      [](const Tensor& x) { return x.Abs(); });
 }
 void ReduceL2(NodeContext& c) {
-  Reduce(c, 18,
-         [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) {
-           return SumOf(x.Square(), axes, keep).Sqrt().Cast(x.dtype());
-         },
-         [](const Tensor& x) { return x.Abs(); });
+  Reduce(
+      c, 18,
+      [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) {
+        return SumOf(x.Square(), axes, keep).Sqrt().Cast(x.dtype());
+      },
+      [](const Tensor& x) { return x.Abs(); });
 }
 void ReduceLogSum(NodeContext& c) {
-  Reduce(c, 18, [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) { return SumOf(x, axes, keep).Log().Cast(x.dtype()); },
-         [](const Tensor& x) { return x.Log(); });
+  Reduce(
+      c, 18,
+      [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) {
+        return SumOf(x, axes, keep).Log().Cast(x.dtype());
+      },
+      [](const Tensor& x) { return x.Log(); });
 }
 void ReduceLogSumExp(NodeContext& c) {
-  Reduce(c, 18,
-         [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) {
-           if (IsEmptyOver(x, axes)) return Filled(x, axes, keep, -INFINITY);
-           return Logsumexp(x, axes, keep).Cast(x.dtype());
-         },
-         [](const Tensor& x) { return x; });
+  Reduce(
+      c, 18,
+      [](const Tensor& x, const std::vector<int64_t>& axes, bool keep) {
+        if (IsEmptyOver(x, axes)) return Filled(x, axes, keep, -INFINITY);
+        return Logsumexp(x, axes, keep).Cast(x.dtype());
+      },
+      [](const Tensor& x) { return x; });
 }
 
 namespace {

@@ -14,7 +14,8 @@ namespace understudy::onnx::ops {
 namespace {
 
 // Axes from an attribute before `since`, from input `i` after; nothing when not given.
-std::optional<std::vector<int64_t>> AxesFrom(NodeContext& c, int64_t since, int i, const char* attribute = "axes") {
+std::optional<std::vector<int64_t>> AxesFrom(NodeContext& c, int64_t since, int i,
+                                             const char* attribute = "axes") {
   if (c.opset() < since) return c.IntList(attribute);
   if (!c.Has(i)) return std::nullopt;
   return c.Ints(i);
@@ -63,7 +64,9 @@ void Split(NodeContext& c) {
     const int64_t parts = c.opset() >= 18 ? c.Int("num_outputs", c.num_outputs()) : c.num_outputs();
     if (!c.Want(parts > 0 && parts <= 65536, parts, " parts")) return;
     const int64_t size = c.opset() >= 18 ? (n + parts - 1) / parts : n / parts;
-    if (!c.Want(c.opset() >= 18 || size * parts == n, "axis ", axis, " of ", n, " elements into ", parts, " equal parts")) return;
+    if (!c.Want(c.opset() >= 18 || size * parts == n, "axis ", axis, " of ", n, " elements into ", parts,
+                " equal parts"))
+      return;
     sizes.emplace();
     for (int64_t i = 0; i < parts; ++i) sizes->push_back(std::clamp<int64_t>(n - i * size, 0, size));
   }
@@ -89,7 +92,8 @@ void Slice(NodeContext& c) {
   }
   if (steps.empty()) steps.assign(starts.size(), 1);
   if (!c.Want(starts.size() == ends.size() && starts.size() == axes.size() && starts.size() == steps.size(),
-              starts.size(), " starts, ", ends.size(), " ends, ", axes.size(), " axes, ", steps.size(), " steps")) {
+              starts.size(), " starts, ", ends.size(), " ends, ", axes.size(), " axes, ", steps.size(),
+              " steps")) {
     return;
   }
   std::vector<IndexItem> items(x.ndim(), understudy::Slice{});
@@ -127,7 +131,8 @@ void Squeeze(NodeContext& c) {
   Shape shape;
   for (int64_t i = 0; i < x.ndim(); ++i) {
     const bool listed = std::find(axes.begin(), axes.end(), i) != axes.end();
-    if (listed && !c.Want(x.shape()[i] == 1, "axis ", i, " has ", x.shape()[i], " elements, expected 1")) return;
+    if (listed && !c.Want(x.shape()[i] == 1, "axis ", i, " has ", x.shape()[i], " elements, expected 1"))
+      return;
     if (listed || (all && x.shape()[i] == 1)) continue;
     shape.push_back(x.shape()[i]);
   }
@@ -153,7 +158,8 @@ void Unsqueeze(NodeContext& c) {
 void Flatten(NodeContext& c) {
   const Tensor x = c.In(0);
   int64_t axis = c.Int("axis", 1);
-  if (!c.Want(axis >= -x.ndim() && axis <= x.ndim(), "axis ", axis, " of a tensor with ", x.ndim(), " axes")) return;
+  if (!c.Want(axis >= -x.ndim() && axis <= x.ndim(), "axis ", axis, " of a tensor with ", x.ndim(), " axes"))
+    return;
   if (axis < 0) axis += x.ndim();
   const Shape& s = x.shape();
   c.OutMoved(0, x.Reshape({tensor_internal::Product(Shape(s.begin(), s.begin() + axis)),
@@ -172,7 +178,9 @@ void Expand(NodeContext& c) {
 void Tile(NodeContext& c) {
   const Tensor x = c.In(0);
   const std::vector<int64_t> repeats = c.Ints(1);
-  if (!c.Want(static_cast<int>(repeats.size()) == x.ndim(), repeats.size(), " repeats of ", x.ndim(), " axes")) return;
+  if (!c.Want(static_cast<int>(repeats.size()) == x.ndim(), repeats.size(), " repeats of ", x.ndim(),
+              " axes"))
+    return;
   c.OutMoved(0, Repeat(x, repeats));
 }
 
@@ -230,7 +238,9 @@ void Range(NodeContext& c) {
     return c.Out(0, Tensor::Arange(from, to, step, c.Options(t)));
   }
   const double from = c.DoubleOf(0), to = c.DoubleOf(1), step = c.DoubleOf(2);
-  if (!c.Want(step != 0 && std::isfinite(from) && std::isfinite(to) && std::isfinite(step), "from ", from, " to ", to, " by ", step)) return;
+  if (!c.Want(step != 0 && std::isfinite(from) && std::isfinite(to) && std::isfinite(step), "from ", from,
+              " to ", to, " by ", step))
+    return;
   const double n = std::max(0.0, std::ceil((to - from) / step));
   if (!c.Want(n < 9e15, n, " elements")) return;
   const Tensor i = Tensor::Arange(0, static_cast<int64_t>(n), 1, c.Options(dtypes::kInt64));
@@ -260,7 +270,8 @@ void DepthToSpace(NodeContext& c) {
   const int64_t b = c.Int("blocksize", 0);
   const std::string mode = c.Text("mode", "DCR");
   if (!c.Want(x.ndim() == 4 && b > 0 && b < 65536 && x.shape()[1] % (b * b) == 0, "blocks of ", b, " in ",
-              tensor_internal::Text(x.shape())) || !c.Want(mode == "DCR" || mode == "CRD", "mode '", mode, "'")) {
+              tensor_internal::Text(x.shape())) ||
+      !c.Want(mode == "DCR" || mode == "CRD", "mode '", mode, "'")) {
     return;
   }
   const int64_t n = x.shape()[0], d = x.shape()[1] / (b * b), h = x.shape()[2], w = x.shape()[3];
@@ -273,13 +284,15 @@ void SpaceToDepth(NodeContext& c) {
   const Tensor x = c.In(0);
   const int64_t b = c.Int("blocksize", 0);
   const std::string mode = c.Text("mode", "DCR");
-  if (!c.Want(x.ndim() == 4 && b > 0 && b < 65536 && x.shape()[2] % b == 0 && x.shape()[3] % b == 0, "blocks of ", b, " in ",
-              tensor_internal::Text(x.shape())) || !c.Want(mode == "DCR" || mode == "CRD", "mode '", mode, "'")) {
+  if (!c.Want(x.ndim() == 4 && b > 0 && b < 65536 && x.shape()[2] % b == 0 && x.shape()[3] % b == 0,
+              "blocks of ", b, " in ", tensor_internal::Text(x.shape())) ||
+      !c.Want(mode == "DCR" || mode == "CRD", "mode '", mode, "'")) {
     return;
   }
   const int64_t n = x.shape()[0], d = x.shape()[1], h = x.shape()[2] / b, w = x.shape()[3] / b;
   const Tensor y = x.Reshape({n, d, h, b, w, b});
-  c.OutMoved(0, y.Permute(mode == "DCR" ? std::vector<int64_t>{0, 3, 5, 1, 2, 4} : std::vector<int64_t>{0, 1, 3, 5, 2, 4})
+  c.OutMoved(0, y.Permute(mode == "DCR" ? std::vector<int64_t>{0, 3, 5, 1, 2, 4}
+                                        : std::vector<int64_t>{0, 1, 3, 5, 2, 4})
                     .Reshape({n, d * b * b, h, w}));
 }
 
@@ -348,7 +361,8 @@ void Pad(NodeContext& c) {
     std::vector<std::pair<int64_t, int64_t>> cut(x.ndim());
     cut[axis] = {std::min<int64_t>(before, 0), std::min<int64_t>(after, 0)};
     x = x.Pad(cut);
-    const int64_t lo = std::max<int64_t>(before, 0), hi = std::max<int64_t>(after, 0), m = n + cut[axis].first + cut[axis].second;
+    const int64_t lo = std::max<int64_t>(before, 0), hi = std::max<int64_t>(after, 0),
+                  m = n + cut[axis].first + cut[axis].second;
     if (!c.Want(m > 0, "nothing to pad with")) return;
     if (lo == 0 && hi == 0) continue;
     const auto cut_axis = [&](const Tensor& t, int64_t from, int64_t to) {
@@ -399,9 +413,12 @@ void Pad(NodeContext& c) {
 
 void ReverseSequence(NodeContext& c) {
   const Tensor x = c.In(0), lens = c.In(1);
-  const int64_t time = c.Axis(c.Int("time_axis", 0), x.ndim()), batch = c.Axis(c.Int("batch_axis", 1), x.ndim());
+  const int64_t time = c.Axis(c.Int("time_axis", 0), x.ndim()),
+                batch = c.Axis(c.Int("batch_axis", 1), x.ndim());
   if (!c.Want(time != batch && lens.ndim() == 1, "time and batch axis ", time, " and ", batch)) return;
-  if (!c.Want(lens.shape()[0] == x.shape()[batch], "lengths of ", lens.numel(), " rows, expected ", x.shape()[batch])) return;
+  if (!c.Want(lens.shape()[0] == x.shape()[batch], "lengths of ", lens.numel(), " rows, expected ",
+              x.shape()[batch]))
+    return;
   Shape along(x.ndim(), 1), rows(x.ndim(), 1);
   along[time] = x.shape()[time];
   rows[batch] = x.shape()[batch];

@@ -21,19 +21,24 @@ namespace understudy::onnx {
 
 // TensorProto.DataType. Types that the compiler lacks are held in the type of the last column, one value an
 // element: integers below 8 bits in 8, FLOAT4E2M1 and FLOAT8E8M0 in a float that has all their values.
-#define UNDERSTUDY_ONNX_TYPES(X)                                                                          \
-  X(Float, 1, "FLOAT", 32, kFloat32) X(UInt8, 2, "UINT8", 8, kUInt8) X(Int8, 3, "INT8", 8, kInt8)         \
-  X(UInt16, 4, "UINT16", 16, kUInt16) X(Int16, 5, "INT16", 16, kInt16) X(Int32, 6, "INT32", 32, kInt32)   \
-  X(Int64, 7, "INT64", 64, kInt64) X(String, 8, "STRING", 0, kVoid) X(Bool, 9, "BOOL", 8, kBool)          \
-  X(Float16, 10, "FLOAT16", 16, kFloat16) X(Double, 11, "DOUBLE", 64, kFloat64)                           \
-  X(UInt32, 12, "UINT32", 32, kUInt32) X(UInt64, 13, "UINT64", 64, kUInt64)                               \
-  X(Complex64, 14, "COMPLEX64", 0, kVoid) X(Complex128, 15, "COMPLEX128", 0, kVoid)                       \
-  X(BFloat16, 16, "BFLOAT16", 16, kBFloat16) X(Float8E4M3Fn, 17, "FLOAT8E4M3FN", 8, kFloat8E4M3)          \
-  X(Float8E4M3Fnuz, 18, "FLOAT8E4M3FNUZ", 8, kFloat8E4M3Fnuz)                                             \
-  X(Float8E5M2, 19, "FLOAT8E5M2", 8, kFloat8E5M2) X(Float8E5M2Fnuz, 20, "FLOAT8E5M2FNUZ", 8, kFloat8E5M2Fnuz) \
-  X(UInt4, 21, "UINT4", 4, kUInt8) X(Int4, 22, "INT4", 4, kInt8)                                          \
-  X(Float4E2M1, 23, "FLOAT4E2M1", 4, kFloat16) X(Float8E8M0, 24, "FLOAT8E8M0", 8, kFloat32)               \
-  X(UInt2, 25, "UINT2", 2, kUInt8) X(Int2, 26, "INT2", 2, kInt8)
+#define UNDERSTUDY_ONNX_TYPES(X)                                                                             \
+  X(Float, 1, "FLOAT", 32, kFloat32)                                                                         \
+  X(UInt8, 2, "UINT8", 8, kUInt8) X(Int8, 3, "INT8", 8, kInt8) X(UInt16, 4, "UINT16", 16, kUInt16)           \
+      X(Int16, 5, "INT16", 16, kInt16) X(Int32, 6, "INT32", 32, kInt32) X(Int64, 7, "INT64", 64, kInt64)     \
+          X(String, 8, "STRING", 0, kVoid) X(Bool, 9, "BOOL", 8, kBool)                                      \
+              X(Float16, 10, "FLOAT16", 16, kFloat16) X(Double, 11, "DOUBLE", 64, kFloat64)                  \
+                  X(UInt32, 12, "UINT32", 32, kUInt32) X(UInt64, 13, "UINT64", 64, kUInt64)                  \
+                      X(Complex64, 14, "COMPLEX64", 0, kVoid) X(Complex128, 15, "COMPLEX128", 0, kVoid)      \
+                          X(BFloat16, 16, "BFLOAT16", 16, kBFloat16)                                         \
+                              X(Float8E4M3Fn, 17, "FLOAT8E4M3FN", 8, kFloat8E4M3)                            \
+                                  X(Float8E4M3Fnuz, 18, "FLOAT8E4M3FNUZ", 8, kFloat8E4M3Fnuz)                \
+                                      X(Float8E5M2, 19, "FLOAT8E5M2", 8, kFloat8E5M2)                        \
+                                          X(Float8E5M2Fnuz, 20, "FLOAT8E5M2FNUZ", 8, kFloat8E5M2Fnuz)        \
+                                              X(UInt4, 21, "UINT4", 4, kUInt8) X(Int4, 22, "INT4", 4, kInt8) \
+                                                  X(Float4E2M1, 23, "FLOAT4E2M1", 4, kFloat16)               \
+                                                      X(Float8E8M0, 24, "FLOAT8E8M0", 8, kFloat32)           \
+                                                          X(UInt2, 25, "UINT2", 2, kUInt8)                   \
+                                                              X(Int2, 26, "INT2", 2, kInt8)
 enum class ElemType : int32_t {
   kUndefined = 0,
 #define X(id, number, text, bits, held) k##id = number,
@@ -96,9 +101,9 @@ struct Dimension {
 struct TypeProto {
   enum class Kind { kNone, kTensor, kSequence, kOptional, kMap, kSparse, kOpaque };
   Kind kind = Kind::kNone;
-  int32_t elem_type = 0;                      // kTensor
+  int32_t elem_type = 0;                       // kTensor
   std::optional<std::vector<Dimension>> dims;  // kTensor; none: any rank
-  std::shared_ptr<const TypeProto> elem;      // kSequence, kOptional
+  std::shared_ptr<const TypeProto> elem;       // kSequence, kOptional
 };
 // "FLOAT[2,n]", "sequence of FLOAT[]".
 std::string TypeText(const TypeProto& t);
@@ -141,6 +146,7 @@ absl::StatusOr<TensorProto> ParseTensor(Bytes file);
 
 // The elements of a tensor as HeldIn(type) stores them, row-major. Refused with the tensor's name: types that
 // are not held, counts that do not fit the dimensions, external data (unless `external` has its bytes).
-absl::StatusOr<std::vector<uint8_t>> Elements(const TensorProto& t, std::optional<Bytes> external = std::nullopt);
+absl::StatusOr<std::vector<uint8_t>> Elements(const TensorProto& t,
+                                              std::optional<Bytes> external = std::nullopt);
 
 }  // namespace understudy::onnx

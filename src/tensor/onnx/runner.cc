@@ -8,7 +8,7 @@
 namespace understudy::onnx {
 namespace {
 
-constexpr int kMaxDepth = 64;            // of subgraphs and functions
+constexpr int kMaxDepth = 64;           // of subgraphs and functions
 constexpr int64_t kMaxSteps = 1000000;  // of loops and recurrences in one run
 
 std::string Where(const NodeProto& node) {
@@ -105,7 +105,8 @@ absl::Status Runner::RunFunction(const FunctionProto& f, const NodeProto& node, 
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     const ValueRef v = body.Find(f.outputs[i]);
-    if (v == nullptr) return absl::InvalidArgumentError("the function's output '" + f.outputs[i] + "' has no value");
+    if (v == nullptr)
+      return absl::InvalidArgumentError("the function's output '" + f.outputs[i] + "' has no value");
     scope.values[node.outputs[i]] = v;
   }
   return absl::OkStatus();
@@ -118,7 +119,8 @@ absl::Status Runner::RunNode(const NodeProto& node, const Frame& frame, Scope& s
   if (const FunctionProto* f = FindFunction(node)) return RunFunction(*f, node, frame, scope);
   const auto opset = frame.opsets->find(node.domain);
   if (opset == frame.opsets->end()) {
-    return absl::InvalidArgumentError("the model imports no operator set of the domain '" + node.domain + "'");
+    return absl::InvalidArgumentError("the model imports no operator set of the domain '" + node.domain +
+                                      "'");
   }
   US_ASSIGN_OR_RETURN(const OpRow* row, FindRow(node, opset->second));
   std::vector<ValueRef> inputs;
@@ -151,18 +153,20 @@ absl::Status Runner::RunNodes(const std::vector<NodeProto>& nodes, const Frame& 
 
 absl::StatusOr<std::vector<ValueRef>> Runner::RunGraph(const GraphProto& graph, const Frame& frame,
                                                        const Scope* outer, std::vector<ValueRef> inputs) {
-  if (graph.sparse_initializers != 0) return absl::UnimplementedError("onnx: sparse initialisers are not read");
+  if (graph.sparse_initializers != 0)
+    return absl::UnimplementedError("onnx: sparse initialisers are not read");
   Scope scope;
   scope.outer = outer;
   for (const TensorProto& t : graph.initializers) {
     // The main graph's are made once, by the model, and given in the scope around it.
     if (outer != nullptr && frame.depth == 0) break;
     US_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, Elements(t));
-    scope.values[t.name] = Value::Of(Tensor::FromBytes(std::move(bytes), HeldIn(t.type()), t.dims, device_), t.type());
+    scope.values[t.name] =
+        Value::Of(Tensor::FromBytes(std::move(bytes), HeldIn(t.type()), t.dims, device_), t.type());
   }
   if (inputs.size() > graph.inputs.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("onnx: the graph '", graph.name, "' takes ", graph.inputs.size(),
-                                                   " inputs, not ", inputs.size()));
+    return absl::InvalidArgumentError(absl::StrCat("onnx: the graph '", graph.name, "' takes ",
+                                                   graph.inputs.size(), " inputs, not ", inputs.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr) scope.values[graph.inputs[i].name] = inputs[i];

@@ -113,9 +113,15 @@ absl::Status WireReader::Next(WireField* field) {
   if (tag >> 3 == 0 || tag >> 3 >= uint64_t{1} << 29) return field->Error("is no field number");
   size_t fixed = 0;
   switch (tag & 7) {
-    case 0: field->kind = WireKind::kVarint; return Varint("an integer", &field->value);
-    case 1: fixed = 8; break;
-    case 5: fixed = 4; break;
+    case 0:
+      field->kind = WireKind::kVarint;
+      return Varint("an integer", &field->value);
+    case 1:
+      fixed = 8;
+      break;
+    case 5:
+      fixed = 4;
+      break;
     case 2: {
       field->kind = WireKind::kBytes;
       uint64_t n = 0;
@@ -128,7 +134,8 @@ absl::Status WireReader::Next(WireField* field) {
       at_ += n;
       return absl::OkStatus();
     }
-    default: return field->Error("wire type ", tag & 7, ", expected 0, 1, 2 or 5");
+    default:
+      return field->Error("wire type ", tag & 7, ", expected 0, 1, 2 or 5");
   }
   if (bytes_.size() - at_ < fixed) return field->Error("ends in the middle of a number");
   field->kind = fixed == 8 ? WireKind::kFixed64 : WireKind::kFixed32;

@@ -46,7 +46,8 @@ absl::StatusOr<ValueRef> Read(const std::string& s, size_t& at, const std::strin
     US_ASSIGN_OR_RETURN(const onnx::TensorProto t,
                         onnx::ParseTensor({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}));
     US_ASSIGN_OR_RETURN(std::vector<uint8_t> elements, onnx::Elements(t));
-    return Value::Of(Tensor::FromBytes(std::move(elements), onnx::HeldIn(t.type()), t.dims, device), t.type());
+    return Value::Of(Tensor::FromBytes(std::move(elements), onnx::HeldIn(t.type()), t.dims, device),
+                     t.type());
   }
   if (tag == 2) return Value::Absent();
   std::vector<ValueRef> items;
@@ -57,7 +58,8 @@ absl::StatusOr<ValueRef> Read(const std::string& s, size_t& at, const std::strin
   return Value::Sequence(std::move(items));
 }
 
-std::string ElementDifference(DType dtype, const std::vector<uint8_t>& got, const std::vector<uint8_t>& want) {
+std::string ElementDifference(DType dtype, const std::vector<uint8_t>& got,
+                              const std::vector<uint8_t>& want) {
   const auto width = static_cast<size_t>(dtype.SizeBytes());
   for (size_t i = 0; i * width < want.size(); ++i) {
     uint64_t g = 0, w = 0;
@@ -70,7 +72,8 @@ std::string ElementDifference(DType dtype, const std::vector<uint8_t>& got, cons
     }
     const double a = std::get<double>(FromBits(dtype, g)), b = std::get<double>(FromBits(dtype, w));
     const double relative = dtype == dtypes::kBFloat16 ? 0x1p-6 : 1e-3;
-    if ((std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= 1e-7 + relative * std::abs(b)) continue;
+    if ((std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= 1e-7 + relative * std::abs(b))
+      continue;
     return absl::StrCat("element ", i, ": got ", a, ", want ", b);
   }
   return "";
@@ -150,7 +153,8 @@ std::string Difference(Engine& engine, const ValueRef& got, const ValueRef& want
   return ElementDifference(want->tensor.dtype(), *a, *b);
 }
 
-absl::StatusOr<std::string> RunCase(const Case& c, Engine& engine, const std::string& device, bool shapes_only) {
+absl::StatusOr<std::string> RunCase(const Case& c, Engine& engine, const std::string& device,
+                                    bool shapes_only) {
   OnnxOptions options;
   options.device = device;
   options.evaluator = [&](Tensor& t) { return engine.Bytes(t); };

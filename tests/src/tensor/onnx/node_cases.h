@@ -25,10 +25,12 @@ absl::StatusOr<onnx::ValueRef> ReadValue(const std::string& bytes, const std::st
 
 // The first difference in type, shape or elements: |got - want| <= 1e-7 + 1e-3 |want| (two units in the last
 // place of bf16), integers exactly; "" when there is none. `shapes_only`: no elements.
-std::string Difference(Engine& engine, const onnx::ValueRef& got, const onnx::ValueRef& want, bool shapes_only);
+std::string Difference(Engine& engine, const onnx::ValueRef& got, const onnx::ValueRef& want,
+                       bool shapes_only);
 
 // Runs a case on the device: an error of the import or of the engine, else Difference of the first output
 // that differs.
-absl::StatusOr<std::string> RunCase(const Case& c, Engine& engine, const std::string& device, bool shapes_only);
+absl::StatusOr<std::string> RunCase(const Case& c, Engine& engine, const std::string& device,
+                                    bool shapes_only);
 
 }  // namespace understudy::node_cases
