@@ -22,6 +22,9 @@
 #ifdef US_OPS_ON_OPENCL
 #include "src/runtime/opencl/opencl_device.h"
 #endif
+#ifdef US_OPS_ON_X86
+#include "src/runtime/machine/x86_device.h"
+#endif
 #include "src/codegen/choices.h"
 #include "src/render/render.h"
 #include "src/runtime/cpu/cpu_device.h"
@@ -160,6 +163,17 @@ void Check(const std::string& what, DType out, const std::vector<DType>& types,
 #else
   compare(*device, {{ChoiceKind::kLocal, 0, 4}, {ChoiceKind::kVectorize, 0, 4}}, "as OpenCL C");
 #endif
+#elif defined(US_OPS_ON_X86)
+  (void)scalar_too;
+  for (const auto level : {X86Device::Level::kV2, X86Device::Level::kV3}) {
+    const auto device = X86Device::Open(level);
+    if (!device.ok()) continue;  // not this processor's
+    const bool v2 = level == X86Device::Level::kV2;
+    // Refused by name: there is no FMA.
+    if (v2 && what == "MULACC f64") continue;
+    compare(**device, {}, v2 ? "x86-64-v2" : "x86-64-v3");
+    compare(**device, {{ChoiceKind::kVectorize, 0, 8}}, v2 ? "x86-64-v2 in vectors" : "x86-64-v3 in vectors");
+  }
 #else
   CpuDevice cpu;
   if (scalar_too) compare(cpu, {}, "plain");

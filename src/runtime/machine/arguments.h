@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a launch of machine code is checked for, whatever the processor. Used by the devices of this folder.
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "src/render/machine/machine_code.h"
+
+namespace understudy {
+
+// InvalidArgument: buffers or variables are missing; OutOfRange: a variable outside its limits.
+absl::Status CheckArguments(const machine::MachineKernel& k, size_t buffers, absl::Span<const int64_t> vars);
+
+}  // namespace understudy
