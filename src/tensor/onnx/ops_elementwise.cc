@@ -95,8 +95,15 @@ void Pow(NodeContext& c) {
 void Mod(NodeContext& c) {
   const Tensor a = c.In(0), b = c.In(1);
   const bool fmod = c.Int("fmod", 0) != 0;
-  if (!c.Want(fmod || !a.dtype().IsFloat(), "floats need fmod = 1")) return;
-  c.Out(0, fmod ? a.Fmod(b) : a.Mod(b));
+  if (!a.dtype().IsFloat()) return c.Out(0, fmod ? a.Fmod(b) : a.Mod(b));
+  if (!c.Want(fmod || c.opset() >= 28, "floats need fmod = 1 before version 28")) return;
+  // A finite number by an infinite one is itself.
+  const Tensor itself = LogicalAnd(understudy::IsInf(b), understudy::IsFinite(a));
+  const Tensor r = understudy::Where(itself, a, a.Fmod(b));
+  if (fmod) return c.Out(0, r);
+  // The divisor's sign, of zeros too.
+  const Tensor opposite = LogicalXor(r < 0, b < 0);
+  c.Out(0, understudy::Where(r.Eq(0), Copysign(r, b), understudy::Where(opposite, r + b, r)));
 }
 
 // Amounts outside the width shift everything out.

@@ -58,8 +58,8 @@ absl::StatusOr<ValueRef> Read(const std::string& s, size_t& at, const std::strin
   return Value::Sequence(std::move(items));
 }
 
-std::string ElementDifference(DType dtype, const std::vector<uint8_t>& got,
-                              const std::vector<uint8_t>& want) {
+std::string ElementDifference(DType dtype, const std::vector<uint8_t>& got, const std::vector<uint8_t>& want,
+                              double factor) {
   const auto width = static_cast<size_t>(dtype.SizeBytes());
   for (size_t i = 0; i * width < want.size(); ++i) {
     uint64_t g = 0, w = 0;
@@ -72,7 +72,8 @@ std::string ElementDifference(DType dtype, const std::vector<uint8_t>& got,
     }
     const double a = std::get<double>(FromBits(dtype, g)), b = std::get<double>(FromBits(dtype, w));
     const double relative = dtype == dtypes::kBFloat16 ? 0x1p-6 : 1e-3;
-    if ((std::isnan(a) && std::isnan(b)) || a == b || std::abs(a - b) <= 1e-7 + relative * std::abs(b))
+    if ((std::isnan(a) && std::isnan(b)) || a == b ||
+        std::abs(a - b) <= factor * (1e-7 + relative * std::abs(b)))
       continue;
     return absl::StrCat("element ", i, ": got ", a, ", want ", b);
   }
@@ -121,7 +122,8 @@ absl::StatusOr<ValueRef> ReadValue(const std::string& bytes, const std::string& 
   return Read(bytes, at, device);
 }
 
-std::string Difference(Engine& engine, const ValueRef& got, const ValueRef& want, bool shapes_only) {
+std::string Difference(Engine& engine, const ValueRef& got, const ValueRef& want,
+                       const Closeness& closeness) {
   if (got->kind != want->kind) return "another kind of value";
   if (want->kind == Value::Kind::kAbsent) return "";
   if (want->kind == Value::Kind::kSequence) {
@@ -129,7 +131,7 @@ std::string Difference(Engine& engine, const ValueRef& got, const ValueRef& want
       return absl::StrCat(got->items.size(), " items, want ", want->items.size());
     }
     for (size_t i = 0; i < want->items.size(); ++i) {
-      const std::string d = Difference(engine, got->items[i], want->items[i], shapes_only);
+      const std::string d = Difference(engine, got->items[i], want->items[i], closeness);
       if (!d.empty()) return absl::StrCat("item ", i, ": ", d);
     }
     return "";
@@ -146,15 +148,15 @@ std::string Difference(Engine& engine, const ValueRef& got, const ValueRef& want
     return "shape " + text(got->tensor.shape()) + " want " + text(want->tensor.shape());
   }
   if (got->tensor.dtype() != want->tensor.dtype()) return "held in " + got->tensor.dtype().Name();
-  if (shapes_only) return "";
+  if (closeness.shapes_only) return "";
   const auto a = engine.Bytes(got->tensor), b = engine.Bytes(want->tensor);
   if (!a.ok()) return a.status().ToString();
   if (!b.ok()) return b.status().ToString();
-  return ElementDifference(want->tensor.dtype(), *a, *b);
+  return ElementDifference(want->tensor.dtype(), *a, *b, closeness.factor);
 }
 
 absl::StatusOr<std::string> RunCase(const Case& c, Engine& engine, const std::string& device,
-                                    bool shapes_only) {
+                                    const Closeness& closeness) {
   OnnxOptions options;
   options.device = device;
   options.evaluator = [&](Tensor& t) { return engine.Bytes(t); };
@@ -168,7 +170,7 @@ absl::StatusOr<std::string> RunCase(const Case& c, Engine& engine, const std::st
   for (size_t i = 0; i < c.outputs.size(); ++i) {
     US_ASSIGN_OR_RETURN(const ValueRef want, ReadValue(c.outputs[i], device));
     const std::string& name = model.outputs().at(i).name;
-    const std::string d = Difference(engine, outputs.at(name), want, shapes_only);
+    const std::string d = Difference(engine, outputs.at(name), want, closeness);
     if (!d.empty()) return "output '" + name + "': " + d;
   }
   return "";

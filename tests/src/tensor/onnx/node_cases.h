@@ -23,14 +23,18 @@ const std::vector<Case>& AllCases();
 // The value at the start of `bytes` on that device.
 absl::StatusOr<onnx::ValueRef> ReadValue(const std::string& bytes, const std::string& device);
 
+struct Closeness {
+  double factor = 1;         // of the suite's tolerance
+  bool shapes_only = false;  // types and shapes, no elements
+};
 // The first difference in type, shape or elements: |got - want| <= 1e-7 + 1e-3 |want| (two units in the last
-// place of bf16), integers exactly; "" when there is none. `shapes_only`: no elements.
+// place of bf16), integers exactly; "" when there is none.
 std::string Difference(Engine& engine, const onnx::ValueRef& got, const onnx::ValueRef& want,
-                       bool shapes_only);
+                       const Closeness& closeness = {});
 
 // Runs a case on the device: an error of the import or of the engine, else Difference of the first output
 // that differs.
 absl::StatusOr<std::string> RunCase(const Case& c, Engine& engine, const std::string& device,
-                                    bool shapes_only);
+                                    const Closeness& closeness = {});
 
 }  // namespace understudy::node_cases
