@@ -38,7 +38,8 @@ Value SigmoidOf(const Value& x) { return Value(math::Sigmoid(x)); }
 
 }  // namespace
 
-Tensor Relu6(const Tensor& x) { return Hardtanh(x, 0, 6); }
+// Integers keep their type, as in PyTorch.
+Tensor Relu6(const Tensor& x) { return x.dtype().IsFloat() ? Hardtanh(x, 0, 6) : x.Clamp(0, 6); }
 Tensor LeakyRelu(const Tensor& x, double negative_slope) {
   return Formula("LeakyRelu", x, [&](const Value& v) { return Select(v > 0.0, v, v * negative_slope); });
 }

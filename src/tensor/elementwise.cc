@@ -228,7 +228,8 @@ Tensor Tensor::Sign() const {
     return x->dtype().IsUnsigned() ? positive : uop::Where(uop::CmpLt(x, zero), Filled(x, -1), positive);
   });
 }
-Tensor Tensor::Square() const { return Mul(*this); }
+// A power of two, as in PyTorch: a bool's is an integer.
+Tensor Tensor::Square() const { return dtype().IsBool() ? Cast(dtypes::kInt64) : Mul(*this); }
 Tensor Tensor::LogicalNot() const {
   return Unary("LogicalNot", *this,
                [](const UOpRef& x) -> absl::StatusOr<UOpRef> { return uop::CmpEq(x, Filled(x, 0)); });

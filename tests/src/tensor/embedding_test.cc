@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "gmock/gmock.h"
-#include "tests/src/tensor/nn_args.h"
+#include "tests/src/tensor/calls/calls.h"
 #include "tests/src/tensor/vectors.h"
 
 namespace understudy {
@@ -13,41 +13,8 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-using vectors::In;
-using vectors::Out;
 
-std::optional<int64_t> Padding(const json& a) {
-  if (!a.contains("padding_idx") || a["padding_idx"].is_null()) return std::nullopt;
-  return a["padding_idx"].get<int64_t>();
-}
-
-EmbeddingBagOptions Options(const json& a) {
-  EmbeddingBagOptions o;
-  using Mode = EmbeddingBagOptions::Mode;
-  o.mode = a["mode"] == "sum" ? Mode::kSum : a["mode"] == "mean" ? Mode::kMean : Mode::kMax;
-  o.padding_idx = Padding(a);
-  return o;
-}
-
-const vectors::Calls& EmbeddingCalls() {
-  static const vectors::Calls* const calls = new vectors::Calls{
-      {"embedding", [](In x, const json& a) -> Out { return {Embedding(x[1], x[0], Padding(a))}; }},
-      {"embedding_bag", [](In x, const json& a) -> Out { return {EmbeddingBag(x[1], x[0], Options(a))}; }},
-      {"embedding_bag_offsets",
-       [](In x, const json& a) -> Out { return {EmbeddingBag(x[1], x[0], x[2], Options(a))}; }},
-      {"embedding_bag_weighted",
-       [](In x, const json&) -> Out {
-         EmbeddingBagOptions o;
-         o.mode = EmbeddingBagOptions::Mode::kSum;
-         o.per_sample_weights = &x[2];
-         return {EmbeddingBag(x[1], x[0], o)};
-       }},
-      {"one_hot", [](In x, const json& a) -> Out { return {OneHot(x[0], a["classes"])}; }},
-  };
-  return *calls;
-}
-
-UNDERSTUDY_VECTOR_TESTS(EmbeddingVectors, "tests/data/nn/embedding.json", EmbeddingCalls);
+UNDERSTUDY_VECTOR_TESTS(EmbeddingVectors, "tests/data/nn/embedding.json", vectors::EmbeddingCalls);
 
 TEST(EmbeddingErrors, NameOperationValueAndExpectation) {
   const auto refused = [](const Tensor& t, const char* text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One family of operations against PyTorch's vectors: values, shapes, types and gradients.
-#include "tests/src/tensor/family_calls.h"
+#include "tests/src/tensor/calls/calls.h"
 
 namespace understudy {
 namespace {

@@ -196,7 +196,7 @@ void CheckOnCpu(const Case& c, const Calls& calls) {
     Tensor wide = out[i].Cast(dtypes::kFloat64);
     const auto got = engine->Data<double>(wide);
     ASSERT_TRUE(got.ok()) << got.status();
-    ExpectNear(*got, c.outputs[i].values, std::max(2e-5, c.tolerance), "result " + std::to_string(i));
+    ExpectNear(*got, c.outputs[i].values, c.own_types ? c.tolerance : std::max(2e-5, c.tolerance), "result " + std::to_string(i));
   }
 }
 

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/src/tensor/family_calls.h"
-
 #include "src/tensor/create_ops.h"
 #include "src/tensor/gather.h"
 #include "src/tensor/reduce_ops.h"
 #include "src/tensor/scan.h"
 #include "src/tensor/sort.h"
+#include "tests/src/tensor/calls/calls.h"
 
 namespace understudy::vectors {
 namespace {
 
 using nlohmann::json;
-using In = const std::vector<Tensor>&;
-using Out = std::vector<Tensor>;
 using Args = const json&;
 using Dims = std::vector<int64_t>;
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes docs/ops.md, or says what is wrong in it: ops_page [--markdown] [FAMILY ...]
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "tests/e2e/ops/support.h"
+
+int main(int argc, char** argv) {
+  using namespace understudy;  // NOLINT
+  bool markdown = false;
+  std::vector<std::string> families;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--markdown") == 0) {
+      markdown = true;
+    } else if (argv[i][0] == '-') {
+      std::fprintf(stderr, "usage: ops_page [--markdown] [FAMILY ...]\n");
+      return 2;
+    } else {
+      families.push_back(argv[i]);
+    }
+  }
+  auto probe = SupportProbe::Create();
+  if (!probe.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(probe.status().message()).c_str());
+    return 1;
+  }
+  std::vector<SupportRow> rows;
+  size_t problems = 0;
+  const std::vector<OperationCases> all = AllOperations();
+  for (const OperationCases& o : all) {
+    if (!families.empty() && std::find(families.begin(), families.end(), o.family) == families.end())
+      continue;
+    if (isatty(STDERR_FILENO))
+      std::fprintf(stderr, "\r\033[K%zu of %zu: %s", rows.size(), all.size(), o.op.c_str());
+    rows.push_back((*probe)->Measure(o));
+    for (const std::string& p : rows.back().problems) std::fprintf(stderr, "%s\n", p.c_str());
+    problems += rows.back().problems.size();
+    if (!markdown) std::fputs(SupportLine(rows.back()).c_str(), stdout);
+  }
+  if (markdown) std::fputs(SupportPage(rows).c_str(), stdout);
+  return problems == 0 ? 0 : 1;
+}
