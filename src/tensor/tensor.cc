@@ -253,11 +253,16 @@ Tensor::Tensor(UOpRef uop, std::string device) : state_(std::make_shared<State>(
 }
 
 Tensor::State& Tensor::Fresh() const {
-  State& s = *state_;
-  if (TensorWatch* watch = TensorWatch::Current()) {
-    watch->OnRead(*this);
-    if (s.base != nullptr) watch->OnRead(Tensor(s.base));
+  State& s = Look();
+  if (TensorWatch* watch = TensorWatch::Current(); watch != nullptr && s.uop != nullptr) {
+    watch->OnRead(*this, s.uop);
+    if (s.base != nullptr && s.base->uop != nullptr) watch->OnRead(Tensor(s.base), s.base->uop);
   }
+  return s;
+}
+
+Tensor::State& Tensor::Look() const {
+  State& s = *state_;
   if (s.base == nullptr || s.shown == s.base->version) return s;
   s.shown = s.base->version;
   if (!s.base->status.ok()) {

@@ -258,7 +258,8 @@ class Tensor {
   Tensor(UOpRef uop, std::string device, bool placed, bool requires_grad);
   explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
   Tensor& Fail(absl::Status status);  // this tensor becomes the error
-  State& Fresh() const;               // the state, after a view has looked at its base
+  State& Fresh() const;               // the state, after a view has looked at its base; watched
+  State& Look() const;
   void SetContents(UOpRef uop, bool requires_grad);
 
   std::shared_ptr<State> state_;

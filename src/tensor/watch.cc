@@ -26,6 +26,14 @@ std::optional<Tensor> WeakTensor::BaseOf(const Tensor& t) {
   return Tensor(t.state_->base);
 }
 
+void WeakTensor::LookAgain(Tensor& t) {
+  Tensor::State& s = *t.state_;
+  if (s.base == nullptr || s.uop == nullptr || s.base->uop == nullptr || s.shown != s.base->version) return;
+  UOpRef u = s.base->uop;
+  for (const Tensor::State::Step& step : s.steps) u = UOp::Make(step.op, u->dtype(), {u}, step.arg);
+  s.uop = std::move(u);
+}
+
 void WeakTensor::Replace(Tensor& t, UOpRef storage) {
   US_CHECK(t.state_->base == nullptr && t.ok() && storage != nullptr && storage->dtype() == t.dtype() &&
            storage->shape() == t.shape());

@@ -29,6 +29,9 @@ class WeakTensor {
 
   // The tensor that `t` is a view of, if any.
   static std::optional<Tensor> BaseOf(const Tensor& t);
+  // A view that was made while its tensor was being computed, and that tensor has storage now: the view shows
+  // that storage and lets go of what computed it.
+  static void LookAgain(Tensor& t);
   // `t`, which is no view, has new contents in `storage` (same dtype and shape): its views look again.
   static void Replace(Tensor& t, UOpRef storage);
 
@@ -44,8 +47,8 @@ class TensorWatch {
   using HostContents = std::function<absl::StatusOr<std::vector<uint8_t>>()>;
 
   virtual ~TensorWatch() = default;
-  // The value of `t` was asked for, by the program or for a view.
-  virtual void OnRead(const Tensor& t) = 0;
+  // The value of `t` was asked for, by the program or for a view: this one.
+  virtual void OnRead(const Tensor& t, const UOpRef& value) = 0;
   virtual void OnAssigned(const Tensor& t) = 0;
   // Work that was done and belongs to every run of the program, in the order of these calls.
   virtual void OnHostWork(HostWork again) = 0;

@@ -6,6 +6,8 @@
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
 #include "src/render/render.h"
+#include "src/runtime/amd/gpu_graph.h"
+#include "src/runtime/graph.h"
 
 namespace understudy {
 namespace {
@@ -34,7 +36,122 @@ absl::Status CheckBytes(const Allocation& a, size_t bytes) {
   return absl::OutOfRangeError(absl::StrCat("copy of ", bytes, " bytes in a range of ", a.bytes));
 }
 
+absl::StatusOr<amd::LaunchShape> ShapeOf(const CompiledKernel& c) {
+  amd::LaunchShape shape;
+  for (int i = 0; i < 3; ++i) {
+    if (c.global[i] < 1 || c.global[i] > UINT32_MAX || c.local[i] < 1 || c.local[i] > UINT32_MAX) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("kernel ", c.name, ": grid ", c.global[i], " x ", c.local[i], " in dimension ", i));
+    }
+    shape.grid[i] = static_cast<uint32_t>(c.global[i]);
+    shape.block[i] = static_cast<uint32_t>(c.local[i]);
+  }
+  return shape;
+}
+
+absl::Status CheckVariable(const CompiledKernel& c, size_t i, int64_t value) {
+  if (value >= c.vars[i].min && value <= c.vars[i].max) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, ": variable ", c.vars[i].name, " is ",
+                                                 value, ", expected ", c.vars[i].min, " to ", c.vars[i].max));
+}
+
+// Writes into the graph's arguments what differs from the replay before.
+class AmdGraph : public CommandGraph {
+ public:
+  static absl::StatusOr<std::unique_ptr<CommandGraph>> Create(amd::AmdGpu& gpu, GraphPlan plan) {
+    std::unique_ptr<AmdGraph> out(new AmdGraph);
+    out->places_.resize(plan.places.size());
+    out->vars_.resize(static_cast<size_t>(plan.num_vars));
+    const std::vector<bool> waits = plan.Waits();
+    std::vector<amd::GraphKernel> kernels;
+    for (size_t i = 0; i < plan.launches.size(); ++i) {
+      const GraphLaunch& launch = plan.launches[i];
+      auto* p = dynamic_cast<AmdProgram*>(launch.program.get());
+      if (p == nullptr) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("program ", launch.program->name(), " is not of device AMD"));
+      }
+      const CompiledKernel& c = p->compiled();
+      if (launch.vars.size() != c.vars.size()) {
+        return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, " has ", c.vars.size(),
+                                                       " variables, ", launch.vars.size(), " were given"));
+      }
+      // The renderer's ABI: addresses by position, then variables by name.
+      size_t at = 0;
+      for (const KernelParam& param : c.params) {
+        if (param.position < 0 || static_cast<size_t>(param.position) >= launch.places.size()) {
+          return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, " reads buffer ", param.position,
+                                                         ", ", launch.places.size(), " were given"));
+        }
+        out->places_[static_cast<size_t>(launch.places[param.position])].uses.push_back({i, at});
+        at += 8;
+      }
+      for (size_t v = 0; v < launch.vars.size(); ++v, at += 8) {
+        Variable& variable = out->vars_[static_cast<size_t>(launch.vars[v])];
+        variable.uses.push_back({i, at});
+        variable.checks.push_back({&c, v});
+      }
+      US_ASSIGN_OR_RETURN(const amd::LaunchShape shape, ShapeOf(c));
+      kernels.push_back({p->kernel(), shape, at, waits[i]});
+    }
+    US_ASSIGN_OR_RETURN(out->graph_, amd::GpuGraph::Create(gpu, std::move(kernels)));
+    out->plan_ = std::move(plan);
+    return out;
+  }
+
+  absl::Status Replay(absl::Span<const Allocation> places, absl::Span<const int64_t> vars) override {
+    US_CHECK(places.size() == places_.size() && vars.size() == vars_.size()) << "a replay of another plan";
+    for (size_t i = 0; i < vars.size(); ++i) {
+      Variable& v = vars_[i];
+      if (v.set && v.value == vars[i]) continue;
+      for (const auto& [kernel, number] : v.checks)
+        US_RETURN_IF_ERROR(CheckVariable(*kernel, number, vars[i]));
+      for (const Use& use : v.uses) graph_->Set(use.kernel, use.offset, static_cast<uint64_t>(vars[i]));
+      v.value = vars[i];
+      v.set = true;
+    }
+    for (size_t i = 0; i < places.size(); ++i) {
+      if (places[i].bytes < plan_.places[i].bytes) {
+        return absl::OutOfRangeError(absl::StrCat("graph: place ", i, " has ", places[i].bytes,
+                                                  " bytes, expected ", plan_.places[i].bytes));
+      }
+      if (places_[i].address == places[i].address) continue;
+      for (const Use& use : places_[i].uses) graph_->Set(use.kernel, use.offset, places[i].address);
+      places_[i].address = places[i].address;
+    }
+    return graph_->Run();
+  }
+
+ private:
+  struct Use {
+    size_t kernel, offset;
+  };
+  struct Place {
+    uint64_t address = 0;
+    std::vector<Use> uses;
+  };
+  struct Variable {
+    bool set = false;
+    int64_t value = 0;
+    std::vector<Use> uses;
+    std::vector<std::pair<const CompiledKernel*, size_t>> checks;
+  };
+
+  AmdGraph() = default;
+  GraphPlan plan_;  // keeps the programs
+  std::vector<Place> places_;
+  std::vector<Variable> vars_;
+  std::unique_ptr<amd::GpuGraph> graph_;
+};
+
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<CommandGraph>> AmdDevice::MakeGraph(GraphPlan plan) {
+  US_RETURN_IF_ERROR(plan.Check());
+  auto graph = AmdGraph::Create(*gpu_, plan);
+  if (absl::IsUnimplemented(graph.status())) return Device::MakeGraph(std::move(plan));
+  return graph;
+}
 
 absl::StatusOr<std::shared_ptr<AmdDevice>> AmdDevice::Open(os::Syscalls& sys, int index,
                                                            const amd::GpuOptions& options, std::string name) {
@@ -119,22 +236,10 @@ absl::Status AmdDevice::Launch(Program& program, absl::Span<const Allocation> bu
     at += 8;
   }
   for (size_t i = 0; i < vars.size(); ++i, at += 8) {
-    if (vars[i] < c.vars[i].min || vars[i] > c.vars[i].max) {
-      return absl::InvalidArgumentError(absl::StrCat("kernel ", c.name, ": variable ", c.vars[i].name, " is ",
-                                                     vars[i], ", expected ", c.vars[i].min, " to ",
-                                                     c.vars[i].max));
-    }
+    US_RETURN_IF_ERROR(CheckVariable(c, i, vars[i]));
     StoreLE<int64_t>(at, vars[i]);
   }
-  amd::LaunchShape shape;
-  for (int i = 0; i < 3; ++i) {
-    if (c.global[i] < 1 || c.global[i] > UINT32_MAX || c.local[i] < 1 || c.local[i] > UINT32_MAX) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("kernel ", c.name, ": grid ", c.global[i], " x ", c.local[i], " in dimension ", i));
-    }
-    shape.grid[i] = static_cast<uint32_t>(c.global[i]);
-    shape.block[i] = static_cast<uint32_t>(c.local[i]);
-  }
+  US_ASSIGN_OR_RETURN(const amd::LaunchShape shape, ShapeOf(c));
   amd::LaunchTimes times;
   US_RETURN_IF_ERROR(gpu_->LaunchRaw(p->kernel(), shape, kernarg, info == nullptr ? nullptr : &times));
   if (info != nullptr) *info = {times.device_ns, times.begin_ns, c.global, c.local};

@@ -36,6 +36,8 @@ class AmdDevice : public Device {
   using Device::Launch;
   absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
                       LaunchInfo* info) override;
+  // One indirect buffer; launch by launch where a kernel cannot be in one.
+  absl::StatusOr<std::unique_ptr<CommandGraph>> MakeGraph(GraphPlan plan) override;
   absl::Status Synchronize() override { return gpu_->Synchronize(); }
   absl::Status Recover() override { return gpu_->Recover(); }
 

@@ -61,6 +61,8 @@ struct FaultInfo {
 
 struct GpuStats {
   int64_t launches = 0, copies = 0, code_objects = 0, recoveries = 0;
+  int64_t submissions = 0;  // to the compute queue: one doorbell each
+  int64_t graphs = 0, graph_launches = 0, graph_patches = 0;
   int64_t bytes_in = 0, bytes_out = 0, bytes_within = 0;
   int64_t cache_hits = 0, compute_words = 0, sdma_words = 0;
   int64_t compute_ring_wraps = 0, sdma_ring_wraps = 0, kernarg_wraps = 0, timeline_wraps = 0;
@@ -78,6 +80,8 @@ struct ClockReading {
 };
 
 class LoadedCode;
+class GpuGraph;  // gpu_graph.h
+struct GraphProgress;
 
 // Valid as long as its code object is loaded.
 struct LoadedKernel {
@@ -97,6 +101,14 @@ class LoadedCode {
   CodeObject object_;
   GpuBuffer memory_;
 };
+
+// A launch's arguments are followed by its dispatch packet, where the code wants one.
+inline constexpr uint64_t kDispatchPacketBytes = 64;  // hsa_kernel_dispatch_packet_t
+inline uint64_t DispatchPacketAt(const KernelDescriptor& d) {
+  return (d.kernarg_size + kDispatchPacketBytes - 1) / kDispatchPacketBytes * kDispatchPacketBytes;
+}
+void WriteDispatchPacket(uint8_t* p, const KernelSymbol& kernel, const LaunchShape& shape,
+                         uint64_t kernarg_va);
 
 class AmdGpu {
  public:
@@ -153,6 +165,7 @@ class AmdGpu {
   absl::Status Close();
 
  private:
+  friend class GpuGraph;
   struct Timeline {
     volatile uint64_t* host = nullptr;
     uint64_t va = 0;
@@ -163,6 +176,7 @@ class AmdGpu {
     QueueKind queue;
     uint64_t value;
     std::string work;
+    std::shared_ptr<const GraphProgress> graph;  // which of its kernels it is at
   };
   struct Freed {
     GpuBuffer buffer;
@@ -189,13 +203,20 @@ class AmdGpu {
 
   HwQueue::Idle WhileFull();
   absl::Status Submitted(absl::Status status);
-  absl::Status SubmitCompute(pm4::Builder& packets, const std::string& work, uint64_t value);
+  absl::Status SubmitCompute(pm4::Builder& packets, const std::string& work, uint64_t value,
+                             std::shared_ptr<const GraphProgress> graph = nullptr);
   absl::StatusOr<uint64_t> SubmitCopy(uint64_t dst, uint64_t src, size_t bytes, const std::string& work);
   absl::StatusOr<uint64_t> AllocateRing(RingAllocator& ring, QueueKind queue, uint64_t size,
                                         uint64_t alignment);
   absl::Status CopyInLocked(uint64_t dst, const void* src, size_t bytes);
   absl::Status LaunchLocked(const LoadedKernel& kernel, const LaunchShape& shape,
                             absl::Span<const uint8_t> kernarg, LaunchTimes* times);
+  // Waits for the copies before it, then sees what they wrote.
+  void AfterCopies(pm4::Builder& packets);
+  absl::StatusOr<std::vector<uint32_t>> UserSgprs(const KernelSymbol& kernel, uint64_t args_va,
+                                                  uint64_t packet_va) const;
+  void Dispatch(pm4::Builder& packets, const LoadedKernel& kernel, const LaunchShape& shape,
+                absl::Span<const uint32_t> user) const;
   absl::Status CheckLaunch(const KernelSymbol& kernel, const LaunchShape& shape) const;
   absl::Status EnsureScratch(uint32_t bytes_per_lane);
 

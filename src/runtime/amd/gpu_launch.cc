@@ -16,7 +16,8 @@ constexpr uint32_t kMaxWorkgroup = 1024;
 constexpr uint64_t kClockNanosPerTick = 10;  // gfx11's reference clock runs at 100 MHz
 // Where the signal page keeps a launch's timestamps.
 constexpr uint64_t kBeginTicks = 128, kEndTicks = 136;
-constexpr uint64_t kDispatchPacketBytes = 64;  // hsa_kernel_dispatch_packet_t
+
+}  // namespace
 
 // What get_local_size and friends read on code that asks for the dispatch pointer (HSA runtime
 // specification 2.9.6).
@@ -32,8 +33,6 @@ void WriteDispatchPacket(uint8_t* p, const KernelSymbol& kernel, const LaunchSha
   StoreLE<uint32_t>(p + 28, kernel.descriptor.group_segment_fixed_size + s.dynamic_lds);
   StoreLE<uint64_t>(p + 40, kernarg_va);
 }
-
-}  // namespace
 
 absl::Status AmdGpu::CheckLaunch(const KernelSymbol& kernel, const LaunchShape& shape) const {
   const auto bad = [&](const std::string& what) {
@@ -114,36 +113,16 @@ absl::Status AmdGpu::EnsureScratch(uint32_t bytes_per_lane) {
   return absl::OkStatus();
 }
 
-absl::Status AmdGpu::LaunchLocked(const LoadedKernel& kernel, const LaunchShape& shape,
-                                  absl::Span<const uint8_t> kernarg, LaunchTimes* times) {
-  US_RETURN_IF_ERROR(CheckUsable());
-  const KernelSymbol& k = *kernel.symbol;
+// User SGPRs in the order of the kernel code properties. The code may declare more than it asks us to fill.
+absl::StatusOr<std::vector<uint32_t>> AmdGpu::UserSgprs(const KernelSymbol& k, uint64_t args_va,
+                                                        uint64_t packet_va) const {
   const KernelDescriptor& d = k.descriptor;
-  US_RETURN_IF_ERROR(CheckLaunch(k, shape));
-  US_RETURN_IF_ERROR(EnsureScratch(d.private_segment_fixed_size));
-
-  const uint64_t packet_at = AlignUp(d.kernarg_size, kDispatchPacketBytes);
-  const uint64_t bytes = packet_at + (d.dispatch_ptr() ? kDispatchPacketBytes : 0);
-  const uint64_t align = std::max<uint64_t>(k.kernarg_align, 64);
-  uint64_t args_va = 0;
-  if (bytes != 0) {
-    US_ASSIGN_OR_RETURN(const uint64_t offset,
-                        AllocateRing(kernarg_ring_, QueueKind::kCompute, bytes, align));
-    uint8_t* const host = kernarg_.host + offset;
-    args_va = kernarg_.va + offset;
-    US_RETURN_IF_ERROR(FillKernarg(k, kernarg, shape, apertures_, {host, d.kernarg_size}));
-    if (d.dispatch_ptr()) WriteDispatchPacket(host + packet_at, k, shape, args_va);
-  } else {
-    US_RETURN_IF_ERROR(FillKernarg(k, kernarg, shape, apertures_, {}));
-  }
-
-  // User SGPRs in the order of the kernel code properties. The code may declare more than it asks us to fill.
   std::vector<uint32_t> user;
   const auto push64 = [&](uint64_t v) {
     user.push_back(pm4::Lo(v));
     user.push_back(pm4::Hi(v));
   };
-  if (d.dispatch_ptr()) push64(args_va + packet_at);
+  if (d.dispatch_ptr()) push64(packet_va);
   if (d.kernarg_ptr()) push64(args_va);
   if (d.dispatch_id()) push64(dispatches_);
   if (d.private_segment_size()) user.push_back(d.private_segment_fixed_size);
@@ -153,17 +132,21 @@ absl::Status AmdGpu::LaunchLocked(const LoadedKernel& kernel, const LaunchShape&
                                                    " by its program resources, at most 16"));
   }
   user.resize(d.user_sgprs());
+  return user;
+}
 
-  US_ASSIGN_OR_RETURN(const uint64_t value, NextValue(QueueKind::kCompute));
-  pm4::Builder p;
+void AmdGpu::AfterCopies(pm4::Builder& p) {
   const bool after_copy = compute_saw_sdma_ != sdma_timeline_.last;
   if (after_copy) {
     p.WaitMemGreaterEqual(sdma_timeline_.va, static_cast<uint32_t>(sdma_timeline_.last));
     compute_saw_sdma_ = sdma_timeline_.last;
   }
   p.AcquireMem(/*l2=*/after_copy);
-  if (times != nullptr) p.ReleaseMemTimestamp(signals_.va + kBeginTicks);
+}
 
+void AmdGpu::Dispatch(pm4::Builder& p, const LoadedKernel& kernel, const LaunchShape& shape,
+                      absl::Span<const uint32_t> user) const {
+  const KernelDescriptor& d = kernel.symbol->descriptor;
   // PRIV: without it waves of gfx11 hang at context save when no trap handler is installed (tinygrad's
   // ops_amd.py sets it for that reason). LDS in units of 512 bytes.
   constexpr uint32_t kPriv = 1u << 20;
@@ -180,6 +163,38 @@ absl::Status AmdGpu::LaunchLocked(const LoadedKernel& kernel, const LaunchShape&
   p.SetShReg(pm4::kComputeStartX, {0, 0, 0, shape.block[0], shape.block[1], shape.block[2]});
   p.Dispatch(shape.grid[0], shape.grid[1], shape.grid[2],
              pm4::kComputeShaderEn | pm4::kForceStartAt000 | (d.wave32() ? pm4::kCsW32En : 0));
+}
+
+absl::Status AmdGpu::LaunchLocked(const LoadedKernel& kernel, const LaunchShape& shape,
+                                  absl::Span<const uint8_t> kernarg, LaunchTimes* times) {
+  US_RETURN_IF_ERROR(CheckUsable());
+  const KernelSymbol& k = *kernel.symbol;
+  const KernelDescriptor& d = k.descriptor;
+  US_RETURN_IF_ERROR(CheckLaunch(k, shape));
+  US_RETURN_IF_ERROR(EnsureScratch(d.private_segment_fixed_size));
+
+  const uint64_t packet_at = DispatchPacketAt(d);
+  const uint64_t bytes = packet_at + (d.dispatch_ptr() ? kDispatchPacketBytes : 0);
+  const uint64_t align = std::max<uint64_t>(k.kernarg_align, 64);
+  uint64_t args_va = 0;
+  if (bytes != 0) {
+    US_ASSIGN_OR_RETURN(const uint64_t offset,
+                        AllocateRing(kernarg_ring_, QueueKind::kCompute, bytes, align));
+    uint8_t* const host = kernarg_.host + offset;
+    args_va = kernarg_.va + offset;
+    US_RETURN_IF_ERROR(FillKernarg(k, kernarg, shape, apertures_, {host, d.kernarg_size}));
+    if (d.dispatch_ptr()) WriteDispatchPacket(host + packet_at, k, shape, args_va);
+  } else {
+    US_RETURN_IF_ERROR(FillKernarg(k, kernarg, shape, apertures_, {}));
+  }
+
+  US_ASSIGN_OR_RETURN(const std::vector<uint32_t> user, UserSgprs(k, args_va, args_va + packet_at));
+  US_ASSIGN_OR_RETURN(const uint64_t value, NextValue(QueueKind::kCompute));
+  pm4::Builder p;
+  AfterCopies(p);
+  if (times != nullptr) p.ReleaseMemTimestamp(signals_.va + kBeginTicks);
+
+  Dispatch(p, kernel, shape, user);
   p.CsPartialFlush();
   if (times != nullptr) p.ReleaseMemTimestamp(signals_.va + kEndTicks);
   US_RETURN_IF_ERROR(SubmitCompute(p, absl::StrCat("kernel '", k.name, "'"), value));

@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "src/base/status.h"
 #include "src/runtime/amd/gpu.h"
+#include "src/runtime/amd/gpu_graph.h"
 
 namespace understudy::amd {
 namespace {
@@ -47,7 +48,9 @@ void AmdGpu::ReleaseFinished() {
 
 std::string AmdGpu::FirstPending() {
   ReleaseFinished();
-  return pending_.empty() ? "no work" : pending_.front().work;
+  if (pending_.empty()) return "no work";
+  const Pending& first = pending_.front();
+  return first.graph == nullptr ? first.work : absl::StrCat(first.graph->Current(), " of ", first.work);
 }
 
 absl::Status AmdGpu::WaitFor(QueueKind queue, uint64_t value) {
@@ -206,10 +209,12 @@ absl::Status AmdGpu::Recover() {
   return ReapFreed(options_.cache_limit);
 }
 
-absl::Status AmdGpu::SubmitCompute(pm4::Builder& packets, const std::string& work, uint64_t value) {
+absl::Status AmdGpu::SubmitCompute(pm4::Builder& packets, const std::string& work, uint64_t value,
+                                   std::shared_ptr<const GraphProgress> graph) {
   packets.ReleaseMem64(compute_timeline_.va, value);
   packets.ReleaseMemInterrupt(mailbox_va_, events_[0].event_id);
-  pending_.push_back({QueueKind::kCompute, value, work});
+  pending_.push_back({QueueKind::kCompute, value, work, std::move(graph)});
+  ++stats_.submissions;
   stats_.compute_words += static_cast<int64_t>(packets.size());
   return Submitted(compute_->Submit(packets.words(), {}, WhileFull()));
 }
@@ -246,7 +251,7 @@ absl::StatusOr<uint64_t> AmdGpu::SubmitCopy(uint64_t dst, uint64_t src, size_t b
   packets.Fence(sdma_timeline_.va, static_cast<uint32_t>(value));
   packets.Fence(mailbox_va_, events_[0].event_id);
   packets.Trap(events_[0].event_id);
-  pending_.push_back({QueueKind::kSdma, value, work});
+  pending_.push_back({QueueKind::kSdma, value, work, nullptr});
   stats_.sdma_words += static_cast<int64_t>(packets.words().size());
   ++stats_.copies;
   US_RETURN_IF_ERROR(Submitted(sdma_->Submit(packets.words(), packets.packets(), WhileFull())));

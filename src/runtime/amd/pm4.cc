@@ -19,6 +19,7 @@ constexpr uint32_t kGl2Wb = 1u << 15;
 
 // RELEASE_MEM dword 1
 constexpr uint32_t kCacheFlushAndInvTsEvent = 0x14;
+constexpr uint32_t kBottomOfPipeTsEvent = 0x28;
 constexpr uint32_t kEndOfPipe = 5u << 8;
 constexpr uint32_t kReleaseCaches = 1u << 12 /*GLM_WB*/ | 1u << 13 /*GLM_INV*/ | 1u << 14 /*GLV_INV*/ |
                                     1u << 15 /*GL1_INV*/ | 1u << 20 /*GL2_INV*/ | 1u << 21 /*GL2_WB*/ |
@@ -41,6 +42,15 @@ void Builder::Packet(Opcode op, std::initializer_list<uint32_t> payload) {
 }
 
 void Builder::SetShReg(ShReg first, absl::Span<const uint32_t> values) {
+  if (remember_) {
+    bool same = true;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto [it, fresh] = registers_.emplace(static_cast<uint32_t>(first + i), values[i]);
+      same &= !fresh && it->second == values[i];
+      it->second = values[i];
+    }
+    if (same) return;
+  }
   Header(kSetShReg, values.size() + 1);
   words_.push_back(first);
   words_.insert(words_.end(), values.begin(), values.end());
@@ -69,6 +79,17 @@ void Builder::ReleaseMem64(uint64_t va, uint64_t value) {
 }
 
 void Builder::ReleaseMemTimestamp(uint64_t va) { Release(0, kDataSelClock, kIntSelNone, va, 0, 0); }
+
+void Builder::ReleaseMem32(uint64_t va, uint32_t value) {
+  Packet(kReleaseMem, {kBottomOfPipeTsEvent | kEndOfPipe, kDataSel32 << 29 | kIntSelNone << 24, Lo(va),
+                       Hi(va), value, 0, 0});
+}
+
+void Builder::IndirectBuffer(uint64_t va, uint32_t words) {
+  US_CHECK(words >= 1 && words <= kMaxIndirectWords && va % 4 == 0) << words;
+  constexpr uint32_t kValid = 1u << 23;
+  Packet(kIndirectBuffer, {Lo(va), Hi(va), words | kValid});
+}
 
 void Builder::ReleaseMemInterrupt(uint64_t mailbox_va, uint32_t event_id) {
   Release(0, kDataSel32, kIntSelAfterWriteConfirm, mailbox_va, event_id, event_id);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -15,6 +16,7 @@ namespace understudy::amd::pm4 {
 enum Opcode : uint32_t {
   kDispatchDirect = 0x15,
   kWaitRegMem = 0x3c,
+  kIndirectBuffer = 0x3f,
   kEventWrite = 0x46,
   kReleaseMem = 0x49,
   kAcquireMem = 0x58,
@@ -42,11 +44,16 @@ inline constexpr uint32_t kCsW32En = 1u << 15;
 inline uint32_t Lo(uint64_t v) { return static_cast<uint32_t>(v); }
 inline uint32_t Hi(uint64_t v) { return static_cast<uint32_t>(v >> 32); }
 
+// INDIRECT_BUFFER has 20 bits for the size.
+inline constexpr uint32_t kMaxIndirectWords = 0xfffff;
+
 class Builder {
  public:
   absl::Span<const uint32_t> words() const { return words_; }
   size_t size() const { return words_.size(); }
 
+  // From here on SetShReg leaves out what the registers hold already: for packets that run as a whole.
+  void RememberRegisters() { remember_ = true; }
   void SetShReg(ShReg first, absl::Span<const uint32_t> values);
   void SetShReg(ShReg first, std::initializer_list<uint32_t> values) {
     SetShReg(first, absl::MakeConstSpan(values.begin(), values.size()));
@@ -61,9 +68,13 @@ class Builder {
   void ReleaseMem64(uint64_t va, uint64_t value);
   // After all earlier work: the GPU clock counter to `va`.
   void ReleaseMemTimestamp(uint64_t va);
+  // After all earlier work has ended, whatever the caches hold: 32 bits to `va`.
+  void ReleaseMem32(uint64_t va, uint32_t value);
   // Writes `event_id` to the event's mailbox and interrupts the host: wakes WAIT_EVENTS.
   void ReleaseMemInterrupt(uint64_t mailbox_va, uint32_t event_id);
   void Dispatch(uint32_t x, uint32_t y, uint32_t z, uint32_t initiator);
+  // The packets at `va`, as if they stood here. At most kMaxIndirectWords.
+  void IndirectBuffer(uint64_t va, uint32_t words);
   // Later packets wait until all waves of earlier dispatches have ended.
   void CsPartialFlush();
 
@@ -74,6 +85,8 @@ class Builder {
                uint32_t ctxid);
 
   std::vector<uint32_t> words_;
+  bool remember_ = false;
+  std::map<uint32_t, uint32_t> registers_;
 };
 
 }  // namespace understudy::amd::pm4

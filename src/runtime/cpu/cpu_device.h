@@ -26,8 +26,13 @@ class CpuDevice : public HostDevice {
   using Device::Launch;
   absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
                       LaunchInfo* info) override;
+  // Pointers are looked up when they change; a replay allocates nothing.
+  absl::StatusOr<std::unique_ptr<CommandGraph>> MakeGraph(GraphPlan plan) override;
 
  private:
+  friend class CpuGraph;
+  WorkerPool& pool();
+
   std::string name_;
   Target target_;
   std::once_flag make_pool_;
