@@ -46,6 +46,11 @@ absl::StatusOr<BoundInput> CapturedFunction::Bind(const Tensor& input) {
   out.tensor = input;
   if (input.numel() == 0) return out;
   auto view = StorageView::Of(input.uop());
+  if (!view && IsSpread(input.uop())) {
+    return absl::UnimplementedError(
+        "it is spread over several devices (MULTI); expected a tensor of one device, spread inside of the "
+        "function");
+  }
   if (!view) {
     US_RETURN_IF_ERROR(engine_.Realize(out.tensor));
     view = StorageView::Of(input.uop());

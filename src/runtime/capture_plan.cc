@@ -25,6 +25,9 @@ class Planner {
 
   absl::StatusOr<std::unique_ptr<Recording>> Make() {
     US_RETURN_IF_ERROR(Inputs());
+    for (const Tensor& t : *call_.results) {
+      if (t.numel() > 0 && IsSpread(t.uop())) return Spread("a result");
+    }
     Results();
     US_RETURN_IF_ERROR(Handles());
     US_RETURN_IF_ERROR(Escapes());
@@ -40,6 +43,11 @@ class Planner {
   template <class... A>
   absl::Status Refuse(const A&... a) const {
     return absl::FailedPreconditionError(absl::StrCat(a...));
+  }
+
+  static absl::Status Spread(const char* what) {
+    return absl::UnimplementedError(
+        absl::StrCat(what, " is spread over several devices (MULTI); expected values of one device"));
   }
 
   size_t num_inputs() const { return call_.inputs->size(); }
@@ -214,6 +222,7 @@ class Planner {
   }
 
   absl::Status Freeze(const WeakTensor& weak, const Tensor& t) {
+    if (IsSpread(t.uop())) return Spread("a captured tensor");
     Frozen frozen{weak, t.uop(), {}};
     for (const UOpRef& node : uop::NodesOf(t.uop(), Op::kBuffer)) {
       if (IsStandInNode(node.get())) return Left("a tensor that depends on an input and is not realised");

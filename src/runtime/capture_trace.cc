@@ -61,6 +61,8 @@ std::optional<int64_t> StorageView::Offset() const {
 
 Buffer* StorageView::buffer() const { return dynamic_cast<Buffer*>(slot().impl.get()); }
 
+bool IsSpread(const UOpRef& value) { return !uop::NodesOf(value, Op::kMulti).empty(); }
+
 std::vector<bool> WrittenPositions(const UOpRef& kernel, size_t count) {
   std::vector<bool> writes(count);
   for (const UOp* u : uop::Toposort(kernel)) {

@@ -148,6 +148,9 @@ class Trace : public EngineRecorder, public TensorWatch {
   absl::flat_hash_set<const void*> seen_ids_, assigned_ids_;
 };
 
+// Whether the value is spread over several devices.
+bool IsSpread(const UOpRef& value);
+
 // The PARAM positions that a kernel stores to.
 std::vector<bool> WrittenPositions(const UOpRef& kernel, size_t count);
 

@@ -529,7 +529,9 @@ TEST_P(CaptureTest, TheEnginesCachesMayGo) {
 }
 
 TEST_P(CaptureTest, LaunchTimesAreRecordedAsThoseOfEagerRuns) {
-  Engine timed(engine->devices(), {std::nullopt, true});
+  EngineOptions options;
+  options.profile = true;
+  Engine timed(engine->devices(), options);
   CapturedFunction f(timed, [](In in) -> OutOr { return Out{(in[0] * 3).Sum()}; });
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(f({F32({1, 2}, {2})}).ok());
   timed.ResetStats();
