@@ -78,23 +78,40 @@ absl::Status CheckDevices(absl::Span<const UOpRef> roots) {
   return absl::OkStatus();
 }
 
-std::string FirstDevice(const UOpRef& root) {
-  absl::flat_hash_map<const UOp*, std::string> device;
-  for (const UOp* u : uop::Toposort(root)) {
-    std::string d;
-    if (u->op() == Op::kBuffer)
-      d = u->arg_as<BufferArg>().device;
-    else if (u->op() == Op::kCopy)
-      d = u->arg_as<std::string>();
-    else {
-      for (const UOpRef& s : u->src()) {
-        if (d.empty()) d = device[s.get()];
+// The first device that a value's graph names, "" for none. Remembers what it has looked at.
+class FirstDevice {
+ public:
+  const std::string& operator()(const UOpRef& root) {
+    std::vector<std::pair<const UOp*, size_t>> stack{{root.get(), 0}};
+    keep_.push_back(root);
+    while (!stack.empty()) {
+      const UOp* u = stack.back().first;
+      size_t& next = stack.back().second;
+      if (next < u->num_src()) {
+        const UOp* s = u->src(next++).get();
+        if (!device_.contains(s)) stack.emplace_back(s, 0);
+        continue;
       }
+      stack.pop_back();
+      std::string d;
+      if (u->op() == Op::kBuffer) {
+        d = u->arg_as<BufferArg>().device;
+      } else if (u->op() == Op::kCopy) {
+        d = u->arg_as<std::string>();
+      } else {
+        for (const UOpRef& s : u->src()) {
+          if (d.empty()) d = device_.at(s.get());
+        }
+      }
+      device_[u] = std::move(d);
     }
-    device[u] = std::move(d);
+    return device_.at(root.get());
   }
-  return device[root.get()];
-}
+
+ private:
+  absl::flat_hash_map<const UOp*, std::string> device_;
+  std::vector<UOpRef> keep_;
+};
 
 }  // namespace
 
@@ -340,7 +357,7 @@ class CallMaker {
     keep_.push_back(base);
     UOpRef& buffer = storage_[base.get()];
     if (buffer == nullptr) {
-      const std::string device = FirstDevice(base);
+      const std::string device = first_device_(base);
       buffer = uop::NewBuffer(base->dtype(), base->numel(), device.empty() ? w.device : device);
       outputs_.push_back({base, buffer});
     }
@@ -355,6 +372,7 @@ class CallMaker {
   };
   const RealizedValues* realized_;
   Normaliser normal_;
+  FirstDevice first_device_;
   uop::CallInliner inline_;
   Call call_;
   std::vector<Wanted> wanted_;

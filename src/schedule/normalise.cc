@@ -71,8 +71,25 @@ UOpRef ViewRoot(UOpRef u) {
 }
 
 UOpRef Normaliser::operator()(const UOpRef& root) {
-  for (const UOp* u : uop::Toposort(root)) {
-    if (!memo_.count(u)) memo_[u] = One(u);
+  // Not through what an earlier root has met.
+  std::vector<std::pair<const UOp*, size_t>> stack{{root.get(), 0}};
+  while (!stack.empty()) {
+    const UOp* u = stack.back().first;
+    size_t& next = stack.back().second;
+    if (next == 0 && memo_.contains(u)) {
+      stack.pop_back();
+      continue;
+    }
+    if (next < u->num_src()) {
+      const UOp* s = u->src(next++).get();
+      if (!memo_.contains(s)) stack.emplace_back(s, 0);
+      continue;
+    }
+    stack.pop_back();
+    if (!memo_.contains(u)) {
+      UOpRef value = One(u);
+      memo_.emplace(u, std::move(value));
+    }
   }
   return memo_.at(root.get());
 }
