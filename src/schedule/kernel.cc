@@ -187,8 +187,12 @@ UOpRef MergeRanges(UOpRef sink, int64_t fresh_id) {
 }  // namespace
 
 FinishedKernel FinishKernel(const KernelDraft& d) {
-  const UOpRef out = uop::Param(d.value->dtype(), d.output_slot);
-  UOpRef sink = uop::Sink({uop::Store(uop::IndexOf(out, d.store_index), d.value, d.ranges)});
+  std::vector<UOpRef> outs, stores;
+  for (const KernelDraft::Output& o : d.outputs) {
+    outs.push_back(uop::Param(o.value->dtype(), o.slot));
+    stores.push_back(uop::Store(uop::IndexOf(outs.back(), o.index), o.value, d.ranges));
+  }
+  UOpRef sink = uop::Sink(std::move(stores));
   int64_t fresh = 0;
   for (const UOpRef& r : uop::NodesOf(sink, Op::kRange))
     fresh = std::max(fresh, r->arg_as<RangeArg>().id + 1);
@@ -197,8 +201,10 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   // Numbering by structure.
   FinishedKernel result;
   uop::SubstitutionMap map;
-  result.slots.push_back(d.output_slot);
-  map[out] = uop::Param(out->dtype().Element(), 0);
+  for (size_t i = 0; i < outs.size(); ++i) {
+    result.slots.push_back(d.outputs[i].slot);
+    map[outs[i]] = uop::Param(outs[i]->dtype().Element(), static_cast<int64_t>(i));
+  }
   int64_t next_range = 0;
   std::string dims, reduce_dims;
   const UOpRef store = sink->src(0);
@@ -224,7 +230,9 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   if (dims.empty()) dims = "_1";
   sink = uop::Substitute(sink, map);
   sink = SimplifyIndices(sink);
-  result.sink = uop::Sink({sink->src(0)}, absl::StrCat(reduce_dims.empty() ? "e" : "r", dims, reduce_dims));
+  const std::string kind =
+      absl::StrCat(reduce_dims.empty() ? "e" : "r", outs.size() > 1 ? absl::StrCat(outs.size()) : "");
+  result.sink = uop::Sink({sink->src().begin(), sink->src().end()}, absl::StrCat(kind, dims, reduce_dims));
   return result;
 }
 

@@ -11,15 +11,18 @@
 namespace understudy {
 
 struct KernelDraft {
-  UOpRef value;                // over LOAD(INDEX(PARAM slot, ...)), with slots as positions
-  UOpRef store_index;          // flat index into the output
-  std::vector<UOpRef> ranges;  // of the output, outermost first
-  int output_slot = 0;
+  struct Output {
+    UOpRef value;  // over LOAD(INDEX(PARAM slot, ...)), with slots as positions
+    UOpRef index;  // flat index into the output
+    int slot = 0;
+  };
+  std::vector<Output> outputs;
+  std::vector<UOpRef> ranges;  // of the outputs, outermost first
 };
 
 struct FinishedKernel {
   UOpRef sink;
-  std::vector<int> slots;  // position -> slot; the output is position 0
+  std::vector<int> slots;  // position -> slot; the outputs come first, in their order
 };
 
 FinishedKernel FinishKernel(const KernelDraft& draft);

@@ -2,13 +2,13 @@
 #include "src/schedule/schedule.h"
 
 #include <algorithm>
-#include <queue>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
 #include "src/schedule/kernel.h"
 #include "src/schedule/memory_plan.h"
+#include "src/schedule/merge.h"
 #include "src/schedule/planner.h"
 #include "src/schedule/sizes.h"
 #include "src/uop/build.h"
@@ -64,15 +64,6 @@ absl::StatusOr<std::vector<OutputStore>> StoresOf(const UOpRef& sink, size_t num
   return stores;
 }
 
-// What a unit reads, as expressions name slots.
-std::set<int> Reads(const Unit& u) {
-  if (u.is_copy) return {u.source};
-  std::set<int> slots;
-  for (const UOpRef& p : uop::NodesOf(u.value, Op::kParam))
-    slots.insert(static_cast<int>(p->arg_as<int64_t>()));
-  return slots;
-}
-
 // True when the unit overwrites a buffer that it also reads elsewhere than at the element it writes.
 bool ReadsAcross(const Unit& u) {
   if (u.is_copy) return u.source == u.slot;
@@ -82,47 +73,22 @@ bool ReadsAcross(const Unit& u) {
   return false;
 }
 
-// An order that respects reads and writes; units that are part of a cycle come back in `stuck`.
-std::vector<int> Order(const std::vector<Unit>& units, int num_params, std::vector<int>* stuck) {
-  const int n = static_cast<int>(units.size());
-  absl::flat_hash_map<int, int> writer;
-  for (int i = 0; i < n; ++i) writer[units[i].slot] = i;
-  std::vector<std::set<int>> after(n);
-  const auto edge = [&](int a, int b) {
-    if (a != b) after[a].insert(b);
-  };
-  for (int i = 0; i < n; ++i) {
-    for (const int slot : Reads(units[i])) {
-      if (slot >= kNewContents) {
-        edge(writer.at(slot - kNewContents), i);
-      } else if (slot >= num_params) {
-        edge(writer.at(slot), i);
-      } else if (const auto w = writer.find(slot); w != writer.end()) {
-        edge(i, w->second);  // the old contents are read before they go
-      }
+// Temporaries that live inside of one kernel only need no memory.
+void DropUnused(Schedule& s) {
+  std::vector<Temporary> kept;
+  std::vector<int> number(s.temporaries.size(), -1);
+  for (size_t t = 0; t < s.temporaries.size(); ++t) {
+    if (s.temporaries[t].first_use < 0) continue;
+    number[t] = s.num_params + static_cast<int>(kept.size());
+    kept.push_back(s.temporaries[t]);
+  }
+  if (kept.size() == s.temporaries.size()) return;
+  s.temporaries = std::move(kept);
+  for (ScheduleItem& item : s.items) {
+    for (int& slot : item.slots) {
+      if (slot >= s.num_params) slot = number[slot - s.num_params];
     }
   }
-  std::vector<int> waits(n, 0), order;
-  for (const auto& next : after) {
-    for (const int b : next) ++waits[b];
-  }
-  // Units were met from the outputs down, so the highest number is the deepest.
-  std::priority_queue<int> ready;
-  for (int i = 0; i < n; ++i) {
-    if (waits[i] == 0) ready.push(i);
-  }
-  while (!ready.empty()) {
-    const int i = ready.top();
-    ready.pop();
-    order.push_back(i);
-    for (const int b : after[i]) {
-      if (--waits[b] == 0) ready.push(b);
-    }
-  }
-  for (int i = 0; i < n; ++i) {
-    if (waits[i] > 0) stuck->push_back(i);
-  }
-  return order;
 }
 
 void PlaceTemporaries(Schedule& s) {
@@ -145,12 +111,16 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
                                       const ScheduleOptions& options) {
   const int num_params = static_cast<int>(devices.size());
   US_ASSIGN_OR_RETURN(std::vector<OutputStore> stores, StoresOf(sink, devices.size()));
+  std::vector<int64_t> param_elements(devices.size(), 0);
+  for (const UOpRef& p : uop::NodesOf(sink, Op::kParam)) param_elements[ParamOf(p)] = p->numel();
   for (;;) {
     Planner planner(stores, devices, options);
     US_RETURN_IF_ERROR(planner.Run());
     const std::vector<Unit>& units = planner.units();
+    std::vector<int64_t> elements = param_elements;
+    for (const Planner::Temp& t : planner.temporaries()) elements.push_back(t.size);
     std::vector<int> stuck;
-    const std::vector<int> order = Order(units, num_params, &stuck);
+    const std::vector<Batch> batches = Arrange(units, num_params, elements, options, &stuck);
     // In-place stores that cannot be are computed aside and copied last; copies have no readers, so this
     // ends.
     std::set<int> aside;
@@ -159,7 +129,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
     }
     std::set<int> read_before;
     for (const Unit& u : units) {
-      for (const int slot : Reads(u)) read_before.insert(slot);
+      for (const int slot : ReadsOf(u)) read_before.insert(slot);
     }
     for (const int i : stuck) {
       if (units[i].slot < num_params && read_before.count(units[i].slot)) aside.insert(units[i].slot);
@@ -179,16 +149,17 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
       temp.first_use = -1;
       schedule.temporaries.push_back(temp);
     }
-    for (const int i : order) {
-      const Unit& u = units[i];
+    for (const Batch& batch : batches) {
+      const Unit& u = units[batch.members[0].unit];
       ScheduleItem item;
       item.device = u.device;
       if (u.is_copy) {
         item.kind = ScheduleItem::Kind::kCopy;
         item.slots = {u.slot, u.source};
       } else {
-        FinishedKernel k = FinishKernel({u.value, u.store_index, u.ranges, u.slot});
+        FinishedKernel k = FinishKernel(DraftOf(batch, units, num_params));
         US_RETURN_IF_ERROR(uop::CheckSpec(k.sink, uop::Stage::kKernel));
+        item.outputs = static_cast<int>(k.sink->num_src());
         item.kernel = std::move(k.sink);
         item.variables = VariableNames(item.kernel);
         item.slots = std::move(k.slots);
@@ -203,6 +174,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
       }
       schedule.items.push_back(std::move(item));
     }
+    DropUnused(schedule);
     PlaceTemporaries(schedule);
     return schedule;
   }
@@ -219,7 +191,8 @@ std::string ScheduleText(const Schedule& s) {
       absl::StrAppend(&out, item.kernel->arg_as<KernelArg>().name);
     for (size_t k = 0; k < item.slots.size(); ++k) {
       const int slot = item.slots[k];
-      absl::StrAppend(&out, k == 0 ? " -> " : k == 1 ? " <- " : ", ");
+      const size_t outputs = static_cast<size_t>(item.outputs);
+      absl::StrAppend(&out, k == 0 ? " -> " : k == outputs ? " <- " : ", ");
       if (slot < s.num_params)
         absl::StrAppend(&out, "p", slot);
       else

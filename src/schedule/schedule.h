@@ -22,9 +22,13 @@ namespace understudy {
 struct ScheduleItem {
   enum class Kind { kKernel, kCopy };
   Kind kind = Kind::kKernel;
-  // kKernel: SINK[KernelArg](STORE(INDEX(PARAM k, idx), value, ranges...)). Equal structure is the same node,
-  // so this is the key of the program cache.
+  // kKernel: SINK[KernelArg](STORE(INDEX(PARAM k, idx), value, ranges...), ...), all over the same ranges.
+  // Equal structure is the same node, so this is the key of the program cache. A buffer that is both written
+  // and read is read at the element that is written, and the values of one step are computed before any is
+  // stored.
   UOpRef kernel;
+  // kKernel: how many STOREs. PARAMs 0 .. outputs-1 are what they write.
+  int outputs = 1;
   // kKernel: PARAM position -> slot. kCopy: {destination, source}, whole slots of equal byte size.
   std::vector<int> slots;
   // kKernel: the variables that the kernel reads, in the order in which Device::Launch takes their values (by
@@ -56,6 +60,7 @@ struct Schedule {
 // extremes.
 struct ScheduleOptions {
   int max_buffers = 30;            // a kernel names no more than this
+  bool merge_outputs = true;       // kernels may have several outputs
   double recompute_element = 64;   // storing pays past this many simple operations an element ...
   double recompute_total = 16384;  // ... and this many in all: below, another kernel costs more than it saves
 };

@@ -63,7 +63,11 @@ class RefCompiler {
       }
     }
     levels_.push_back({nullptr, {}, {}});
-    for (const UOpRef& store : kernel->src()) US_RETURN_IF_ERROR(CompileStore(store));
+    for (size_t i = 0, end; i < kernel->num_src(); i = end) {
+      end = i + 1;
+      while (end < kernel->num_src() && SameRanges(*kernel->src(i), *kernel->src(end))) ++end;
+      US_RETURN_IF_ERROR(CompileStores(kernel->src().subspan(i, end - i)));
+    }
     p_.blocks_[0].code = std::move(levels_[0].code);
     return absl::OkStatus();
   }
@@ -265,29 +269,41 @@ class RefCompiler {
     return acc;
   }
 
-  absl::Status CompileStore(const UOpRef& store) {
-    if (store->op() != Op::kStore)
-      return absl::InvalidArgumentError(absl::StrCat("SINK of ", OpName(store->op()), ", expected STORE"));
-    for (size_t i = 2; i < store->num_src(); ++i) {
-      if (store->src(i)->op() != Op::kRange)
+  static bool SameRanges(const UOp& a, const UOp& b) {
+    return a.op() == Op::kStore && b.op() == Op::kStore && a.src().subspan(2) == b.src().subspan(2);
+  }
+
+  // STOREs over the same ranges: at each step all values are computed before any is stored.
+  absl::Status CompileStores(absl::Span<const UOpRef> stores) {
+    for (const UOpRef& store : stores) {
+      if (store->op() != Op::kStore)
+        return absl::InvalidArgumentError(absl::StrCat("SINK of ", OpName(store->op()), ", expected STORE"));
+    }
+    const UOp& first = *stores[0];
+    for (size_t i = 2; i < first.num_src(); ++i) {
+      if (first.src(i)->op() != Op::kRange)
         return absl::InvalidArgumentError(
-            absl::StrCat("STORE over ", OpName(store->src(i)->op()), ", expected RANGE"));
-      US_RETURN_IF_ERROR(Open(store->src(i)));
+            absl::StrCat("STORE over ", OpName(first.src(i)->op()), ", expected RANGE"));
+      US_RETURN_IF_ERROR(Open(first.src(i)));
     }
-    const UOpRef& index = store->src(0);
-    Instruction in;
-    in.code = Code::kStore;
-    in.node = store;
-    in.dtype = store->src(1)->dtype();
-    in.param = static_cast<int>(index->src(0)->arg_as<int64_t>());
-    US_ASSIGN_OR_RETURN(in.src[0], Value(index->src(1)));
-    US_ASSIGN_OR_RETURN(in.src[1], Value(store->src(1)));
-    if (index->num_src() > 2) {
-      US_ASSIGN_OR_RETURN(in.src[2], Value(index->src(2)));
+    std::vector<Instruction> instructions;
+    for (const UOpRef& store : stores) {
+      const UOpRef& index = store->src(0);
+      Instruction in;
+      in.code = Code::kStore;
+      in.node = store;
+      in.dtype = store->src(1)->dtype();
+      in.param = static_cast<int>(index->src(0)->arg_as<int64_t>());
+      US_ASSIGN_OR_RETURN(in.src[0], Value(index->src(1)));
+      US_ASSIGN_OR_RETURN(in.src[1], Value(store->src(1)));
+      if (index->num_src() > 2) {
+        US_ASSIGN_OR_RETURN(in.src[2], Value(index->src(2)));
+      }
+      instructions.push_back(std::move(in));
     }
-    levels_.back().code.push_back(std::move(in));
-    for (size_t i = 2; i < store->num_src(); ++i) Close();
-    // A later STORE may read what this one wrote.
+    for (Instruction& in : instructions) levels_.back().code.push_back(std::move(in));
+    for (size_t i = 2; i < first.num_src(); ++i) Close();
+    // A later STORE may read what these wrote.
     levels_[0].registers.clear();
     return absl::OkStatus();
   }

@@ -236,12 +236,13 @@ class Program {
 };
 
 // 0: default thresholds; 1: store whatever has two users; 2: recompute whatever may be.
-void RunProgram(uint64_t seed, int mode, int* computed, int* refused) {
+void RunProgram(uint64_t seed, int mode, int* computed, int* refused, int* merged) {
   Program p(seed);
   MiniEngine e;
   if (mode == 1) e.options.recompute_element = e.options.recompute_total = 0;
   if (mode == 2) e.options.recompute_element = 1e30;
   if (seed % 3 == 0) e.options.max_buffers = 4;
+  e.options.merge_outputs = seed % 4 != 0;
   for (int round = 0; round < 3; ++round) {
     const int64_t steps = p.Int(3, 12);
     for (int64_t i = 0; i < steps; ++i) p.Step();
@@ -261,6 +262,7 @@ void RunProgram(uint64_t seed, int mode, int* computed, int* refused) {
       continue;
     }
     const std::string schedule = ScheduleText(e.last_schedule);
+    for (const ScheduleItem& item : e.last_schedule.items) *merged += item.outputs > 1;
     for (size_t i = 0; i < outputs.size(); ++i) {
       auto got = e.Values(outputs[i]);
       if (absl::IsFailedPrecondition(got.status())) continue;  // a view of a buffer that this round overwrote
@@ -274,13 +276,15 @@ void RunProgram(uint64_t seed, int mode, int* computed, int* refused) {
 }
 
 TEST(RandomGraphs, FusedOrStoredTheValuesAreTheSame) {
-  int computed = 0, refused = 0;
+  int computed = 0, refused = 0, merged = 0;
   for (uint64_t seed = 1; seed <= 1500 && !HasFatalFailure(); ++seed)
-    RunProgram(seed, static_cast<int>(seed % 3), &computed, &refused);
+    RunProgram(seed, static_cast<int>(seed % 3), &computed, &refused, &merged);
   EXPECT_GT(computed, 5000);
+  EXPECT_GT(merged, 500);
   EXPECT_LT(refused, 900);
   RecordProperty("computed", computed);
-  std::cout << computed << " outputs compared, " << refused << " rounds refused\n";
+  std::cout << computed << " outputs compared, " << refused << " rounds refused, " << merged
+            << " kernels of several outputs\n";
 }
 
 }  // namespace
