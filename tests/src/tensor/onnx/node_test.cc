@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "src/base/file.h"
 #include "src/base/status.h"
+#include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/ref/ref_device.h"
 #include "tests/src/tensor/onnx/node_cases.h"
 
@@ -52,11 +53,19 @@ class NodeTest : public testing::TestWithParam<size_t> {
     static auto* const engine = [] {
       DeviceRegistry devices;
       devices.Register(std::make_shared<RefDevice>());
+      devices.Register(std::make_shared<CpuDevice>());
       return new Engine(std::move(devices));
     }();
     return *engine;
   }
 };
+
+// The device of this program: each is built twice.
+#ifdef UNDERSTUDY_ONNX_ON_CPU
+constexpr const char* kDevice = "CPU";
+#else
+constexpr const char* kDevice = "REF";
+#endif
 
 TEST_P(NodeTest, GivesTheSuitesOutputs) {
   const Case& c = node_cases::AllCases()[GetParam()];
@@ -65,7 +74,7 @@ TEST_P(NodeTest, GivesTheSuitesOutputs) {
   node_cases::Closeness closeness;
   if (is_listed && exception->second.kind == Exception::Kind::kShapes) closeness.shapes_only = true;
   if (is_listed && exception->second.kind == Exception::Kind::kRounding) closeness.factor = 10;
-  const auto difference = node_cases::RunCase(c, engine(), "REF", closeness);
+  const auto difference = node_cases::RunCase(c, engine(), kDevice, closeness);
   if (is_listed && exception->second.kind == Exception::Kind::kRefused) {
     ASSERT_FALSE(difference.ok()) << c.name << " is listed as refused";
     EXPECT_NE(difference.status().ToString().find(exception->second.reason), std::string::npos)
