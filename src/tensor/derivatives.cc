@@ -102,6 +102,32 @@ Grads PowRule(const UOpRef& node, const UOpRef& g0) {
   const Value dy = Select(flat, 0.0, g * (r * Value(math::Log(Select(flat, 1.0, x).u))));
   return {nullptr, dx.u, dy.u};
 }
+// The largest of each window: WITH_GRADIENT(top, windows, positions), windows and positions of one shape,
+// reduced axes 1 in top. The gradient goes to one element of a window, the first that is largest; a NaN is
+// larger than all, the last of them. Positions below 0 are padding.
+Grads MaxPoolRule(const UOpRef& y, const UOpRef& g) {
+  const UOpRef &w = y->src(1), &at = y->src(2);
+  const Shape& shape = w->shape();
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (y->shape()[i] != shape[i]) axes.push_back(static_cast<int64_t>(i));
+  }
+  const Value position(at);
+  const auto across = [&](const Value& v, Op op) {
+    return Value(axes.empty() ? v.u : uop::Expand(uop::ReduceAxis(v.u, op, axes), shape));
+  };
+  const auto where = [](const UOpRef& c, const Value& a, const Value& b) {
+    return Value(uop::Where(c, a.u, b.u));
+  };
+  const UOpRef real = uop::CmpLt(position.Like(-1).u, at), nan = uop::CmpNe(w, w);
+  const UOpRef top = uop::CmpEq(w, uop::Expand(y, shape));
+  const Value first = across(
+      where(uop::And(top, real), position, position.Like(static_cast<double>(int64_t{1} << 52))), Op::kMin);
+  const Value last_nan = across(where(uop::And(nan, real), position, position.Like(-1)), Op::kMax);
+  const Value chosen = where(uop::CmpLt(position.Like(-1).u, last_nan.u), last_nan, first);
+  const Value wide(uop::Expand(g, shape));
+  return {nullptr, where(uop::CmpEq(at, chosen.u), wide, wide.Like(0)).u, nullptr};
+}
 
 }  // namespace
 
@@ -134,6 +160,7 @@ const Derivative* FindDerivative(const std::string& name) {
       {"atan2", Atan2Rule},
       {"fmod", FmodRule},
       {"hypot", HypotRule},
+      {"max_pool", MaxPoolRule},
       {"pow", PowRule},
   };
   const auto it = kTable->find(name);

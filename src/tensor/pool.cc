@@ -101,14 +101,6 @@ Number Lowest(DType t) {
   return t.IsSigned() ? -(int64_t{1} << (t.BitWidth() - 1)) : int64_t{0};
 }
 
-absl::StatusOr<Tensor> MaxOf(const char* op, int n, const Tensor& x, const PerAxis& kernel,
-                             const MaxPoolOptions& o) {
-  US_ASSIGN_OR_RETURN(const Geometry g,
-                      ResolveGeometry(op, n, x, kernel, o.stride, o.padding, o.dilation, o.ceil_mode));
-  const Tensor w = WindowsOf(x, g, Lowest(x.dtype()));
-  return w.Max(LastAxes(w, n));
-}
-
 // Row-major positions in the spatial axes, -1 where there is no element.
 Tensor SpatialPositions(const Tensor& x, int n) {
   Shape s(x.shape().end() - n, x.shape().end());
@@ -126,14 +118,33 @@ Tensor PositionOfMax(const Tensor& w, const Tensor& positions, const Tensor& top
   return Where(last_nan.Ge(0), last_nan, first);
 }
 
+// `top`, whose reduced axes are 1, is the largest of `w`; its gradient goes to one element of each window, as
+// in PyTorch, and not evenly to all that are equal. `positions` broadcasts to w.
+Tensor WithGradientOfFirst(const Tensor& top, const Tensor& w, const Tensor& positions) {
+  if (!top.ok() || !w.dtype().IsFloat()) return top;
+  const Tensor at = positions.Expand(w.shape());
+  if (!at.ok()) return at;
+  return tensor_internal::Combine("MaxPool", {&top, &w, &at},
+                                  uop::WithGradient("max_pool", top.uop(), {w.uop(), at.uop()}));
+}
+
 absl::StatusOr<PoolWithIndices> MaxWithIndices(const char* op, int n, const Tensor& x, const PerAxis& kernel,
                                                const MaxPoolOptions& o) {
   US_ASSIGN_OR_RETURN(const Geometry g,
                       ResolveGeometry(op, n, x, kernel, o.stride, o.padding, o.dilation, o.ceil_mode));
   const Tensor w = WindowsOf(x, g, Lowest(x.dtype()));
   const Ints axes = LastAxes(w, n);
-  const Tensor top = w.Max(axes, true), positions = WindowsOf(SpatialPositions(x, n), g, -1);
-  return PoolWithIndices{w.Max(axes), PositionOfMax(w.Detach(), positions, top.Detach(), axes)};
+  const Tensor positions = WindowsOf(SpatialPositions(x, n), g, -1);
+  const Tensor top = WithGradientOfFirst(w.Max(axes, true), w, positions);
+  Shape s = top.shape();
+  if (top.ok()) s.resize(s.size() - axes.size());
+  return PoolWithIndices{top.Reshape(s), PositionOfMax(w.Detach(), positions, top.Detach(), axes)};
+}
+
+absl::StatusOr<Tensor> MaxOf(const char* op, int n, const Tensor& x, const PerAxis& kernel,
+                             const MaxPoolOptions& o) {
+  US_ASSIGN_OR_RETURN(const PoolWithIndices r, MaxWithIndices(op, n, x, kernel, o));
+  return r.values;
 }
 
 // How many elements of [lo, hi) each window along one axis covers.
@@ -252,13 +263,9 @@ absl::StatusOr<Tensor> AdaptiveAvg(const char* op, int n, const Tensor& x, const
 
 // {..., O1, S1, .., On, Sn} with the lowest value where an element does not belong.
 absl::StatusOr<PoolWithIndices> AdaptiveMax(const char* op, int n, const Tensor& x,
-                                            const PerAxis& output_size, bool with_indices) {
+                                            const PerAxis& output_size) {
   US_ASSIGN_OR_RETURN(const Adaptive a, ResolveAdaptive(op, n, x, output_size));
-  if (a.even) {
-    if (with_indices) return MaxWithIndices(op, n, x, EvenKernel(a), {});
-    US_ASSIGN_OR_RETURN(Tensor y, MaxOf(op, n, x, EvenKernel(a), {}));
-    return PoolWithIndices{y, y};
-  }
+  if (a.even) return MaxWithIndices(op, n, x, EvenKernel(a), {});
   const int lead = x.ndim() - n;
   Tensor y = x;
   for (int i = 0; i < n; ++i) {
@@ -271,8 +278,7 @@ absl::StatusOr<PoolWithIndices> AdaptiveMax(const char* op, int n, const Tensor&
               Tensor::Full({}, Lowest(x.dtype()), {x.dtype(), x.device()}))
             .Max({lead + i + 1});
   }
-  if (!with_indices) return PoolWithIndices{y, y};
-  // All positions against all outputs at once.
+  // All positions against all outputs at once; only indices and gradients look at them.
   Tensor inside;
   for (int i = 0; i < n; ++i) {
     Shape along(2 * n, 1);
@@ -281,14 +287,16 @@ absl::StatusOr<PoolWithIndices> AdaptiveMax(const char* op, int n, const Tensor&
     const Tensor member = Membership(a.size[i], a.out[i], x).Reshape(along);
     inside = i == 0 ? member : inside.BitAnd(member);
   }
-  Shape wide = x.shape(), top = y.shape();
-  wide.insert(wide.begin() + lead, n, 1);
+  Shape one = x.shape(), wide = y.shape(), top = y.shape();
+  one.insert(one.begin() + lead, n, 1);
+  wide.insert(wide.end(), a.size.begin(), a.size.end());
   top.insert(top.end(), n, 1);
   const Tensor positions = Where(inside, SpatialPositions(x, n), -1);
   Ints axes;
   for (int i = 0; i < n; ++i) axes.push_back(lead + n + i);
-  return PoolWithIndices{y,
-                         PositionOfMax(x.Detach().Reshape(wide), positions, y.Detach().Reshape(top), axes)};
+  const Tensor all = x.Reshape(one).Expand(wide), largest = y.Reshape(top);
+  const Tensor indices = PositionOfMax(all.Detach(), positions, largest.Detach(), axes);
+  return PoolWithIndices{WithGradientOfFirst(largest, all, positions).Reshape(y.shape()), indices};
 }
 
 absl::StatusOr<Tensor> Unpool(const char* op, int n, const Tensor& x, const Tensor& indices,
@@ -351,10 +359,10 @@ absl::StatusOr<Tensor> Unpool(const char* op, int n, const Tensor& x, const Tens
     return OrError(AdaptiveAvg("AdaptiveAvgPool" #n "d", n, x, s));                                       \
   }                                                                                                       \
   Tensor AdaptiveMaxPool##n##d(const Tensor& x, const PerAxis& s) {                                       \
-    return OrError(AdaptiveMax("AdaptiveMaxPool" #n "d", n, x, s, false)).values;                         \
+    return OrError(AdaptiveMax("AdaptiveMaxPool" #n "d", n, x, s)).values;                                \
   }                                                                                                       \
   PoolWithIndices AdaptiveMaxPool##n##dWithIndices(const Tensor& x, const PerAxis& s) {                   \
-    return OrError(AdaptiveMax("AdaptiveMaxPool" #n "dWithIndices", n, x, s, true));                      \
+    return OrError(AdaptiveMax("AdaptiveMaxPool" #n "dWithIndices", n, x, s));                            \
   }
 UNDERSTUDY_POOLS(1)
 UNDERSTUDY_POOLS(2)

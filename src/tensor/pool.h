@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Pooling over the last one, two or three axes of {N, C, spatial...} or {C, spatial...}, with PyTorch's
-// shapes and rounding of sizes. Equal largest elements of a window share its gradient evenly (PyTorch gives
-// it to the first); their index is the first's.
+// shapes and rounding of sizes. Of equal largest elements of a window the first has the index and the whole
+// gradient; a NaN is larger than all, and the last of them counts.
 
 #include <cstdint>
 #include <optional>

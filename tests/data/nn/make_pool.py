@@ -41,6 +41,16 @@ w.Case("max_pool1d_all_lowest", "max_pool1d_indices", [low], lambda x: F.max_poo
 w.Case("max_pool2d_i32", "max_pool2d", [w.Int(1, 2, 4, 4, dtype=torch.int32)],
        lambda x: F.max_pool2d(x.double(), 3, 1, 1).int(), {"kernel_size": 3, "stride": 1, "padding": 1}, grad=False)
 
+# Derivatives at ties: windows of few different numbers, overlapping, with padding, and NaNs among them.
+for n, args in ((1, dict(kernel_size=3)), (1, dict(kernel_size=3, stride=1, padding=1)), (2, dict(kernel_size=2)),
+                (2, dict(kernel_size=3, stride=2, padding=1)), (3, dict(kernel_size=2, stride=1))):
+    tied = w.Int(*SHAPES[n], lo=0, hi=2).double()
+    w.Case(f"max_pool{n}d_tied_{args['kernel_size']}_{args.get('stride')}", f"max_pool{n}d", [tied], lambda x: MAX[n](x, **args), Args(**args))
+for n, size in ((1, 4), (1, 3), (2, (3, 4)), (2, (7, 2)), (3, 3)):
+    f = {1: F.adaptive_max_pool1d, 2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d}[n]
+    tied = w.Int(*SHAPES[n], lo=0, hi=2).double()
+    w.Case(f"adaptive_max_pool{n}d_tied_{size}", f"adaptive_max_pool{n}d", [tied], lambda x: f(x, size), Args(size=size))
+
 AVG_CASES = [
     (1, dict(kernel_size=3)), (1, dict(kernel_size=3, stride=1, padding=1)), (1, dict(kernel_size=3, stride=1, padding=1, count_include_pad=False)),
     (1, dict(kernel_size=2, stride=4, ceil_mode=True)), (1, dict(kernel_size=4, stride=3, padding=2, ceil_mode=True)),

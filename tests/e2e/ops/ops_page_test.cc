@@ -11,9 +11,7 @@
 namespace understudy {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 std::string Page() {
   std::ifstream file("docs/ops.md");
@@ -22,12 +20,16 @@ std::string Page() {
   return text.str();
 }
 
+// A failed HasSubstr would print the whole page.
+bool Has(const std::string& page, const std::string& part) { return page.find(part) != std::string::npos; }
+
 TEST(OpsPage, ListsEveryOperation) {
   const std::string page = Page();
   for (const OperationCases& o : AllOperations()) {
-    EXPECT_THAT(page, HasSubstr("| `" + o.op + "` | " + std::to_string(o.cases.size()))) << o.family;
+    const std::string start = "| `" + o.op + "` | " + std::to_string(o.cases.size()) + " ";
+    EXPECT_TRUE(Has(page, start)) << o.family << ": no row starts with " << start;
   }
-  EXPECT_THAT(page, Not(HasSubstr("!")));
+  EXPECT_FALSE(Has(page, "!"));
 }
 
 TEST(OpsPage, RowsAreWhatIsMeasured) {
@@ -38,7 +40,7 @@ TEST(OpsPage, RowsAreWhatIsMeasured) {
   for (size_t i = OPS_PART; i < all.size(); i += 16) {
     const SupportRow row = (*probe)->Measure(all[i]);
     EXPECT_THAT(row.problems, IsEmpty());
-    EXPECT_THAT(page, HasSubstr(SupportLine(row)));
+    EXPECT_TRUE(Has(page, SupportLine(row))) << "the page has another row than " << SupportLine(row);
   }
 }
 

@@ -10,7 +10,6 @@ namespace understudy {
 namespace {
 
 using nlohmann::json;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 UNDERSTUDY_VECTOR_TESTS(PoolVectors, "tests/data/nn/pool.json", vectors::PoolCalls);
@@ -38,11 +37,6 @@ TEST(PoolErrors, NameOperationValueAndExpectation) {
   refused(MaxUnpool2d(x, Tensor::Zeros({1, 2, 5, 4}, {dtypes::kInt64}), 2),
           "expected integers of the input's shape [1,2,5,5]");
   refused(MaxPool2dWithIndices(zeros({-1}), 2).indices, "negative size");
-}
-
-TEST(PoolGradient, EqualLargestElementsShareIt) {
-  const Tensor x = Tensor::FromData<double>({1, 1, 0, 2}, {1, 1, 4});
-  EXPECT_THAT(vectors::Values(Gradients(MaxPool1d(x, 2).Sum(), {x})[0]), ElementsAre(0.5, 0.5, 0, 1));
 }
 
 }  // namespace
