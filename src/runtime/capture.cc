@@ -139,6 +139,23 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::Capture(Inputs inputs,
   }
   US_RETURN_IF_ERROR(ran.status());
   Results results = *std::move(ran);
+  // Views of a value that only they hold are apart, as those that replays make.
+  absl::flat_hash_map<const void*, Tensor> apart;
+  std::vector<Tensor> views;
+  const auto is_result = [&](const Tensor& t) {
+    return std::any_of(results.begin(), results.end(),
+                       [&](const Tensor& r) { return WeakTensor(r).id() == WeakTensor(t).id(); });
+  };
+  for (Tensor& t : results) {
+    const auto base = WeakTensor::BaseOf(t);
+    if (!base || is_result(*base) || !StorageView::Of(t.uop())) continue;
+    if (const auto of = StorageView::Of(base->uop()); of && !trace.IsNew(*of->node)) continue;
+    views.push_back(t);  // keeps its id from being another's
+    auto& own = apart.try_emplace(WeakTensor(t).id(), t.uop(), t.device()).first->second;
+    t = own.set_requires_grad(t.requires_grad());
+  }
+  apart.clear();
+  views.clear();
 
   TracedCall call;
   call.inputs = &bound;
@@ -295,6 +312,8 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::MakeResults(Inputs inputs)
       case ResultSpec::Kind::kHandle:
       case ResultSpec::Kind::kHandleView: {
         std::optional<Tensor> t = spec.tensor->Lock();
+        // No launch needed it: what was assigned to it may wait.
+        if (t && t->ok() && !StorageView::Of(t->uop())) US_RETURN_IF_ERROR(engine_.Realize(*t));
         const auto view = t && t->ok() ? StorageView::Of(t->uop()) : std::nullopt;
         if (!view)
           return absl::FailedPreconditionError(
@@ -325,6 +344,20 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::MakeResults(Inputs inputs)
         out.push_back(out[static_cast<size_t>(spec.index)]);
         break;
     }
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    const ResultSpec& spec = r.results[i];
+    if (spec.kind != ResultSpec::Kind::kOutput || spec.base < 0) continue;
+    const Tensor& of = out[static_cast<size_t>(spec.base)];
+    UOpRef u = of.uop();
+    for (const StorageView::Step& step : spec.base_steps) u = UOp::Make(step.op, u->dtype(), {u}, step.arg);
+    Tensor view(u, spec.device);
+    tensor_internal::LinkView(view, of);
+    view.Rebind(out[i].uop());
+    out[i] = view.set_requires_grad(spec.requires_grad);
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (r.results[i].kind == ResultSpec::Kind::kSame) out[i] = out[static_cast<size_t>(r.results[i].index)];
   }
   return out;
 }

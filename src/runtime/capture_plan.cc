@@ -142,6 +142,7 @@ class Planner {
       } else if (m != nullptr && m->created) {
         spec.kind = ResultSpec::Kind::kOutput;
         spec.index = memory;
+        if (const auto base = WeakTensor::BaseOf(t)) FindBase(spec, t, *base);
         spec.storage_dtype = view->node->dtype();
         spec.storage_size = view->node->arg_as<BufferArg>().size;
         spec.storage_device = view->node->arg_as<BufferArg>().device;
@@ -157,6 +158,16 @@ class Planner {
         spec.index = memory;
       }
     }
+  }
+
+  void FindBase(ResultSpec& spec, const Tensor& t, const Tensor& base) {
+    for (size_t k = 0; k < call_.results->size() && spec.base < 0; ++k) {
+      if (WeakTensor((*call_.results)[k]).id() == WeakTensor(base).id()) spec.base = static_cast<int>(k);
+    }
+    if (spec.base < 0) return;
+    for (UOpRef u = WeakTensor::Shown(t, base.uop()); u != base.uop(); u = UOpRef(u->src(0)))
+      spec.base_steps.push_back({u->op(), u->arg()});
+    std::reverse(spec.base_steps.begin(), spec.base_steps.end());
   }
 
   bool IsStandInNode(const UOp* node) const {

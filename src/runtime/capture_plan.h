@@ -74,7 +74,9 @@ struct ResultSpec {
   UOpRef value;                      // kConstant
   StorageView view;                  // the views and kOutput, kKept
   std::optional<WeakTensor> tensor;  // kHandle, and what kHandleView is a view of
-  DType storage_dtype;               // the BUFFER of kOutput
+  int base = -1;                     // kOutput: the result that it is a view of, by these steps
+  std::vector<StorageView::Step> base_steps;
+  DType storage_dtype;  // the BUFFER of kOutput
   int64_t storage_size = 0;
   std::string storage_device;
   std::string device;

@@ -26,12 +26,17 @@ std::optional<Tensor> WeakTensor::BaseOf(const Tensor& t) {
   return Tensor(t.state_->base);
 }
 
+UOpRef WeakTensor::Shown(const Tensor& view, const UOpRef& of) {
+  UOpRef u = of;
+  for (const Tensor::State::Step& step : view.state_->steps)
+    u = UOp::Make(step.op, u->dtype(), {u}, step.arg);
+  return u;
+}
+
 void WeakTensor::LookAgain(Tensor& t) {
   Tensor::State& s = *t.state_;
   if (s.base == nullptr || s.uop == nullptr || s.base->uop == nullptr || s.shown != s.base->version) return;
-  UOpRef u = s.base->uop;
-  for (const Tensor::State::Step& step : s.steps) u = UOp::Make(step.op, u->dtype(), {u}, step.arg);
-  s.uop = std::move(u);
+  s.uop = Shown(t, s.base->uop);
 }
 
 void WeakTensor::Replace(Tensor& t, UOpRef storage) {

@@ -29,6 +29,8 @@ class WeakTensor {
 
   // The tensor that `t` is a view of, if any.
   static std::optional<Tensor> BaseOf(const Tensor& t);
+  // What a view shows when its tensor's value is `of` (of the same dtype and shape).
+  static UOpRef Shown(const Tensor& view, const UOpRef& of);
   // A view that was made while its tensor was being computed, and that tensor has storage now: the view shows
   // that storage and lets go of what computed it.
   static void LookAgain(Tensor& t);

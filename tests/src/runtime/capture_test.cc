@@ -260,6 +260,22 @@ TEST_P(CaptureTest, ResultsThatAreInputsViewsOrCapturedTensors) {
     Tensor again = y[4];
     again.Assign(F32({0, 0}, {2}));
     EXPECT_THAT(Get(y[5]), ElementsAre(0, 0));
+    EXPECT_THAT(Get(y[7]), ElementsAre(0, 0));
+  }
+}
+
+TEST_P(CaptureTest, ViewsAmongTheResults) {
+  CapturedFunction f(*engine, [&](In in) -> OutOr {
+    const Tensor y = in[0] + 1, z = in[0] * 2;
+    return Out{y.Transpose(), y, z.Index({int64_t{1}}), z.Transpose()};
+  });
+  for (int i = 0; i < 4; ++i) {
+    Out y = Call(f, {F32({0, 1, 2, 3}, {2, 2})});
+    EXPECT_THAT(Get(y[0]), ElementsAre(1, 3, 2, 4));
+    EXPECT_THAT(Get(y[2]), ElementsAre(4, 6));
+    EXPECT_THAT(Get(y[3]), ElementsAre(0, 4, 2, 6));
+    y[1].Assign(y[1] * 10);
+    EXPECT_THAT(Get(y[0]), ElementsAre(10, 30, 20, 40)) << "a view of the other result";
   }
 }
 
