@@ -84,9 +84,10 @@ absl::StatusOr<KernelRanges> RangesOf(const UOpRef& kernel) {
           "STOREs of one kernel run over different ranges; expected the same for all");
   }
   for (const UOp* n : uop::Toposort(kernel)) {
-    if (n->op() == Op::kRange && !n->src(0)->IsConst()) {
+    if (n->op() == Op::kRange && !uop::IsSizeExpr(*n->src(0))) {
       return absl::UnimplementedError(absl::StrCat("RANGE ", n->arg_as<RangeArg>().id, " ends at a ",
-                                                   OpName(n->src(0)->op()), ", expected a CONST"));
+                                                   OpName(n->src(0)->op()),
+                                                   ", expected arithmetic of VARs and CONSTs"));
     }
     if (n->op() != Op::kReduce) continue;
     for (size_t i = 1; i < n->num_src(); ++i) {
@@ -104,6 +105,25 @@ absl::StatusOr<KernelRanges> RangesOf(const UOpRef& kernel) {
 }
 
 namespace {
+
+// The steps of the range are `factor` times something for all values of its variables.
+int64_t FactorOf(const UOpRef& range) {
+  const UOpRef& end = range->src(0);
+  if (end->IsConst()) return end->const_int();
+  return end->op() == Op::kMul && end->src(1)->IsConst() ? end->src(1)->const_int() : 1;
+}
+bool Divides(int64_t amount, const UOpRef& range) { return FactorOf(range) % amount == 0; }
+
+// A range of 1 / amount of the steps, which must divide; null when that is one step.
+UOpRef OuterRange(const UOpRef& range, int64_t amount) {
+  const UOpRef& end = range->src(0);
+  const int64_t rest = FactorOf(range) / amount;
+  if (end->IsConst()) return rest == 1 ? nullptr : uop::Range(rest, RangeId(range), RangeKind(range));
+  const UOpRef steps = rest == 1 ? end->src(0) : uop::Mul(end->src(0), uop::IndexConst(rest));
+  return uop::Range(steps, RangeId(range), RangeKind(range));
+}
+
+std::string StepsText(const UOpRef& range) { return uop::SizeText(range->src(0)); }
 
 class Splitter {
  public:
@@ -141,10 +161,10 @@ class Splitter {
     }
     UOpRef& axis = axes[c.axis];
     if (axis == nullptr) return No("the axis is used up");
-    const int64_t end = RangeEnd(axis);
     if (c.kind == ChoiceKind::kSwap) return Swap(c);
     if (c.kind == ChoiceKind::kPadOutput || c.kind == ChoiceKind::kPadReduce) return Pad(axis, c.amount);
-    if (c.amount < 2 || end % c.amount != 0) return No("the amount must be at least 2 and divide ", end);
+    if (c.amount < 2 || !Divides(c.amount, axis))
+      return No("the amount must be at least 2 and divide ", StepsText(axis));
     AxisKind kind = AxisKind::kUpcast;
     switch (c.kind) {
       case ChoiceKind::kUpcast:
@@ -166,6 +186,7 @@ class Splitter {
       case ChoiceKind::kThread:
         if (!target_.has_threads) return No("the target has no threads");
         if (thread_) return No("an axis is spread over threads already");
+        if (IsVariable(axis)) return No("the axis has a variable number of steps, ", StepsText(axis));
         thread_ = true;
         SplitThreads(axis, c.amount);
         split_ = true;
@@ -196,8 +217,7 @@ class Splitter {
       inner = uop::Range(c.amount, next_id_++, kind);
       if (kind == AxisKind::kGroupReduce) group_ = inner;
     }
-    const UOpRef outer =
-        c.amount == end ? nullptr : uop::Range(end / c.amount, RangeId(axis), RangeKind(axis));
+    const UOpRef outer = OuterRange(axis, c.amount);
     Split(axis, outer, inner);
     axis = outer;
     return absl::OkStatus();
@@ -230,13 +250,20 @@ class Splitter {
   // only, stores on the old steps of an output range only, and a reduction takes its identity on the new
   // ones.
   absl::Status Pad(UOpRef& axis, int64_t amount) {
-    const int64_t end = RangeEnd(axis);
+    const int64_t most = RangeEnd(axis);
+    const UOpRef& end = axis->src(0);
     int64_t padded;
-    if (amount < 2 || end % amount == 0) return No("the amount must be at least 2 and not divide ", end);
+    if (amount < 2 || Divides(amount, axis))
+      return No("the amount must be at least 2 and not divide ", StepsText(axis));
     if (split_) return No("padding comes before ranges are split");
-    if (__builtin_mul_overflow(end / amount + 1, amount, &padded)) return No("the padded range is too long");
-    const UOpRef longer = uop::Range(padded, RangeId(axis), RangeKind(axis));
-    const UOpRef inside = uop::CmpLt(longer, uop::IndexConst(end));
+    if (__builtin_mul_overflow(most / amount + 1, amount, &padded)) return No("the padded range is too long");
+    const UOpRef steps =
+        IsVariable(axis)
+            ? uop::Mul(uop::FloorDiv(uop::Add(end, uop::IndexConst(amount - 1)), uop::IndexConst(amount)),
+                       uop::IndexConst(amount))
+            : uop::IndexConst(padded);
+    const UOpRef longer = uop::Range(steps, RangeId(axis), RangeKind(axis));
+    const UOpRef inside = uop::CmpLt(longer, end);
     FreeRanges free;
     uop::SubstitutionMap done;
     for (const UOp* n : uop::Toposort(kernel_)) {
@@ -287,15 +314,11 @@ class Splitter {
     const TensorCoreUse& use = uses[c.axis];
     UOpRef &m = ranges_.outputs[use.m], &n = ranges_.outputs[use.n], &k = ranges_.reduces[use.k];
     for (const auto& [range, size] : {std::pair(m, core.m), std::pair(n, core.n), std::pair(k, core.k)}) {
-      if (RangeEnd(range) % size != 0)
-        return No("a range of ", RangeEnd(range), " does not divide by ", size, "; pad it first");
+      if (!Divides(size, range))
+        return No("a range of ", StepsText(range), " does not divide by ", size, "; pad it first");
     }
     if (core.wave_size > target_.max_workgroup) return No("a wave is more than a workgroup");
-    const auto outer = [](const UOpRef& range, int64_t size) -> UOpRef {
-      const int64_t steps = RangeEnd(range) / size;
-      return steps == 1 ? nullptr : uop::Range(steps, RangeId(range), RangeKind(range));
-    };
-    const TensorCoreRanges left = {outer(m, core.m), outer(n, core.n), outer(k, core.k),
+    const TensorCoreRanges left = {OuterRange(m, core.m), OuterRange(n, core.n), OuterRange(k, core.k),
                                    uop::Range(core.wave_size, next_id_++, AxisKind::kLocal)};
     kernel_ = ApplyTensorCore(kernel_, ranges_, core, use, left);
     m = left.m;

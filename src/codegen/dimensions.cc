@@ -115,11 +115,20 @@ absl::StatusOr<UOpRef> AssignDimensions(const UOpRef& kernel, const Target& targ
     const AxisKind k = RangeKind(r);
     (k == AxisKind::kLocal || k == AxisKind::kGroupReduce ? local : global).push_back(r);
   }
+  // The grid has room for the most steps: a workgroup past the end of a variable range does nothing.
+  UOpRef exists;
   uop::SubstitutionMap map;
   US_RETURN_IF_ERROR(Assign(global, 'g', target.max_grid, &dims->global, &map));
   const int64_t most = target.max_workgroup;
   US_RETURN_IF_ERROR(Assign(local, 'l', {most, most, most}, &dims->local, &map));
-  return Place(kernel, map);
+  for (const UOpRef& r : global) {
+    if (!IsVariable(r)) continue;
+    const UOpRef inside = uop::CmpLt(map.at(r), r->src(0));
+    exists = exists == nullptr ? inside : exists & inside;
+  }
+  const UOpRef placed = Place(kernel, map);
+  if (exists == nullptr) return placed;
+  return placed->WithSrc({uop::EndIf(uop::If(exists), {placed->src().begin(), placed->src().end()})});
 }
 
 }  // namespace understudy

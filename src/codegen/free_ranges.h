@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "src/uop/sizes.h"
 #include "src/uop/uop.h"
 
 namespace understudy {
@@ -15,8 +16,10 @@ using RangeSet = std::vector<UOpRef>;
 
 inline int64_t RangeId(const UOpRef& range) { return range->arg_as<RangeArg>().id; }
 inline AxisKind RangeKind(const UOpRef& range) { return range->arg_as<RangeArg>().kind; }
-// The number of steps of a RANGE whose end is a constant.
-inline int64_t RangeEnd(const UOpRef& range) { return range->src(0)->const_int(); }
+// True for a RANGE that ends at an expression of variables.
+inline bool IsVariable(const UOpRef& range) { return !range->src(0)->IsConst(); }
+// The number of steps of a RANGE; the most that there can be where it is variable.
+inline int64_t RangeEnd(const UOpRef& range) { return uop::LimitsOf(range->src(0)).hi; }
 // The position of the first range among a REDUCE's, STORE's or END's sources.
 inline size_t FirstRange(Op op) { return op == Op::kStore ? 2 : 1; }
 

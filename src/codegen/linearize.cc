@@ -6,6 +6,7 @@
 #include "src/codegen/free_ranges.h"
 #include "src/codegen/stages.h"
 #include "src/uop/build.h"
+#include "src/uop/graph.h"
 
 namespace understudy {
 namespace {
@@ -52,6 +53,7 @@ class Linearizer {
   absl::Status Place(const UOpRef& node) {
     if (Placed(node)) return absl::OkStatus();
     if (node->op() == Op::kEnd) return PlaceLoop(node);
+    if (node->op() == Op::kEndIf) return PlaceBranch(node);
     // A group of STOREs: all values first, so that no STORE comes before a LOAD of a neighbour.
     if (node->op() == Op::kSink) {
       for (const UOpRef& s : node->src()) {
@@ -64,6 +66,26 @@ class Linearizer {
     for (const UOpRef& s : node->src()) US_RETURN_IF_ERROR(Place(s));
     levels_[level].placed.insert(node);
     if (node->op() != Op::kSink) levels_[level].ops.push_back(node);
+    return absl::OkStatus();
+  }
+
+  // What is not placed yet and what lies below the ENDIF runs under its condition, but for arrays, which
+  // belong to the kernel.
+  absl::Status PlaceBranch(const UOpRef& end) {
+    if (levels_.size() != 1) return absl::InternalError("a branch inside of a loop");
+    for (const UOp* n : uop::Toposort(end)) {
+      if (n->op() == Op::kDefineLocal || n->op() == Op::kDefineReg) US_RETURN_IF_ERROR(Place(UOpRef(n)));
+    }
+    const UOpRef& branch = end->src(0);
+    US_RETURN_IF_ERROR(Place(branch));
+    for (const UOpRef& s : end->src()) {
+      if (s->op() != Op::kStore) continue;
+      US_RETURN_IF_ERROR(Place(s->src(0)));
+      US_RETURN_IF_ERROR(Place(s->src(1)));
+    }
+    for (size_t i = 1; i < end->num_src(); ++i) US_RETURN_IF_ERROR(Place(end->src(i)));
+    levels_[0].placed.insert(end);
+    levels_[0].ops.push_back(end);
     return absl::OkStatus();
   }
 

@@ -49,7 +49,8 @@ UOpRef LowerReduces(const UOpRef& kernel);
 UOpRef CoalesceMemory(const UOpRef& kernel, const Target& target);
 
 // "dimensions": ranges of kind kGlobal, kLocal and kGroupReduce become SPECIALs g0..g2 and l0..l2 where the
-// target has workgroups; elsewhere kGlobal ranges close in an END around the STOREs.
+// target has workgroups (with room for the most steps of a variable range, and an IF around everything for
+// those that there are); elsewhere kGlobal ranges close in an END around the STOREs.
 struct Dimensions {
   std::array<int64_t, 3> global = {1, 1, 1}, local = {1, 1, 1};
 };

@@ -177,6 +177,19 @@ class IrBuilder {
         return absl::OkStatus();
       case Op::kEnd:
         return CloseLoop(n);
+      case Op::kIf: {
+        auto* then = llvm::BasicBlock::Create(m_.getContext(), "if", f_);
+        branches_.push_back(llvm::BasicBlock::Create(m_.getContext(), "endif", f_));
+        b_.CreateCondBr(V(n.src(0)), then, branches_.back());
+        b_.SetInsertPoint(then);
+        return absl::OkStatus();
+      }
+      case Op::kEndIf:
+        if (branches_.empty()) return absl::InternalError("an ENDIF without an IF");
+        b_.CreateBr(branches_.back());
+        b_.SetInsertPoint(branches_.back());
+        branches_.pop_back();
+        return absl::OkStatus();
       case Op::kBarrier:
         return Barrier(n);
       case Op::kIndex:
@@ -566,6 +579,7 @@ class IrBuilder {
   absl::flat_hash_map<const UOp*, Place> places_;
   absl::flat_hash_map<int64_t, llvm::Value*> params_;
   absl::flat_hash_map<std::string, llvm::Value*> vars_;
+  std::vector<llvm::BasicBlock*> branches_;  // where open IFs go on
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 #include "src/uop/inline.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 namespace {
@@ -21,9 +22,10 @@ size_t ByteSize(const UOp& buffer) {
   return static_cast<size_t>(buffer.arg_as<BufferArg>().size) * buffer.dtype().SizeBytes();
 }
 
-// The BUFFER under RESHAPEs, when the value is all of it in its own order; else null.
+// The BUFFER under RESHAPEs, when the value is all of it in its own order (up to what a variable size leaves
+// out); else null.
 UOpRef WholeBuffer(UOpRef u) {
-  while (u->op() == Op::kReshape) u = UOpRef(u->src(0));
+  while (u->op() == Op::kReshape || uop::IsSizing(*u)) u = UOpRef(u->src(0));
   return u->op() == Op::kBuffer ? u : UOpRef();
 }
 
@@ -36,6 +38,28 @@ UOpRef Stored(UOpRef u) {
     if (part->numel() > 0 && WholeBuffer(part) == nullptr) return nullptr;
   }
   return u;
+}
+
+// The elements that exist, of row-major storage with room for `room`.
+std::vector<uint8_t> WithoutRoom(const std::vector<uint8_t>& bytes, const Shape& room, const Shape& exists,
+                                 size_t width) {
+  std::vector<uint8_t> out;
+  Shape at(room.size(), 0);
+  for (const int64_t d : exists) {
+    if (d == 0) return out;
+  }
+  for (;;) {
+    // The last axis in one piece.
+    size_t from = 0;
+    for (size_t i = 0; i < room.size(); ++i)
+      from = from * static_cast<size_t>(room[i]) + static_cast<size_t>(at[i]);
+    const size_t row = room.empty() ? 1 : static_cast<size_t>(exists.back());
+    const auto begin = bytes.begin() + static_cast<int64_t>(from * width);
+    out.insert(out.end(), begin, begin + static_cast<int64_t>(row * width));
+    size_t axis = room.empty() ? 0 : room.size() - 1;
+    while (axis > 0 && ++at[axis - 1] == exists[axis - 1]) at[--axis] = 0;
+    if (axis == 0) return out;
+  }
 }
 
 }  // namespace
@@ -299,7 +323,11 @@ absl::StatusOr<std::vector<uint8_t>> Engine::Bytes(Tensor& tensor) {
     node = Stored(contiguous.uop());
   }
   if (node == nullptr) return absl::InternalError("Engine::Bytes: a clone has no buffer of its own");
-  return StoredBytes(node);
+  US_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, StoredBytes(node));
+  const UOp& shown = *(contiguous.ok() ? contiguous : tensor).uop();
+  if (shown.sizes().empty()) return bytes;
+  US_ASSIGN_OR_RETURN(const Shape exists, uop::TrueShape(shown));
+  return WithoutRoom(bytes, shown.shape(), exists, static_cast<size_t>(tensor.dtype().ScalarBytes()));
 }
 
 absl::StatusOr<std::vector<uint8_t>> Engine::StoredBytes(const UOpRef& node) {

@@ -10,6 +10,7 @@
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 #include "src/uop/inline.h"
+#include "src/uop/sizes.h"
 #include "src/uop/spec.h"
 
 namespace understudy {
@@ -176,7 +177,7 @@ class CallMaker {
       : realized_(realized), normal_(realized), inline_([realized](const UOp& n) -> UOpRef {
           if (realized == nullptr || n.num_src() == 0 || n.dtype().IsVoid()) return nullptr;
           const UOpRef known = realized->Find(UOpRef(&n));
-          return known == nullptr ? nullptr : uop::Reshape(known, n.shape());
+          return known == nullptr ? nullptr : uop::Sized(uop::Reshape(known, n.shape()), n.sizes());
         }) {}
 
   absl::StatusOr<Call> Make(absl::Span<const OutputRequest> requests) {
@@ -297,7 +298,7 @@ class CallMaker {
       if (name->num_src() > 0 && !IsVirtualConstant(name.get())) call_.realized.push_back({name, buffer});
     }
     if (w.computed) call_.shown.push_back(buffer);
-    Result(w, uop::Reshape(buffer, w.value->shape()));
+    Result(w, uop::Sized(uop::Reshape(buffer, w.value->shape()), w.value->sizes()));
   }
 
   absl::Status Place(const Wanted& w) {
@@ -342,13 +343,17 @@ class CallMaker {
     }
     UOpRef base = value;
     while (base->op() == Op::kReshape || base->op() == Op::kContiguous) base = UOpRef(base->src(0));
+    UOpRef stored = base;
+    while (stored->op() == Op::kReshape || stored->op() == Op::kContiguous || uop::IsSizing(*stored))
+      stored = UOpRef(stored->src(0));
+    if (stored->op() == Op::kBuffer && !assigned_.contains(stored.get())) base = stored;
     if (base->op() == Op::kBuffer && !assigned_.contains(base.get())) {
       if (IsOverwritten(*base->arg_as<BufferArg>().slot)) return Overwritten(*base);
       if (base->arg_as<BufferArg>().slot->impl == nullptr && !owned_.contains(base.get()) &&
           !std::count(declared_.begin(), declared_.end(), base))
         declared_.push_back(base);
       if (w.computed) call_.shown.push_back(base);
-      Result(w, uop::Reshape(base, value->shape()));
+      Result(w, uop::Sized(uop::Reshape(base, value->shape()), value->sizes()));
       return absl::OkStatus();
     }
     // A constant in a wrapper is stored as such. (A buffer comes here when this call overwrites it: what it
@@ -396,6 +401,7 @@ absl::StatusOr<Call> CallMaker::Finish() {
     written.insert(o.buffer);
   }
   UOpRef sink = uop::Sink(stores);
+  US_RETURN_IF_ERROR(CheckSizes(sink));
   US_RETURN_IF_ERROR(CheckDevices({sink}));
 
   uop::SubstitutionMap params;

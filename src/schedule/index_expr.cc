@@ -7,6 +7,7 @@
 #include "src/base/status.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/sizes.h"
 
 namespace understudy::index {
 namespace {
@@ -121,6 +122,37 @@ int64_t CommonFactor(const Linear& rest, int64_t divisor) {
   return g;
 }
 
+bool EndsVariable(const UOpRef& atom) { return atom->op() == Op::kRange && !atom->src(0)->IsConst(); }
+
+bool HasVariableRange(const UOpRef& a) {
+  const Linear l = Decompose(a);
+  return std::any_of(l.terms.begin(), l.terms.end(), [](const auto& t) { return EndsVariable(t.atom); });
+}
+
+// The greatest value, where a range that ends at a variable is at most that variable less one: what the
+// variable adds elsewhere may cancel. (An end is MIN(length, room): it is neither more than the one nor the
+// other.)
+int64_t MostOf(const Linear& l) {
+  int64_t most = BoundsOfLinear(l).hi;
+  for (const bool room : {false, true}) {
+    Linear with;
+    with.constant = l.constant;
+    for (const Linear::Term& t : l.terms) {
+      if (t.factor < 0 && t.atom->op() == Op::kRange) continue;  // at least 0
+      if (!EndsVariable(t.atom)) {
+        Accumulate(with, t.atom, t.factor);
+        continue;
+      }
+      UOpRef end = t.atom->src(0);
+      if (end->op() == Op::kMin) end = UOpRef(end->src(room ? 1 : 0));
+      Accumulate(with, end, t.factor);
+      with.constant -= t.factor;
+    }
+    most = std::min(most, BoundsOfLinear(with).hi);
+  }
+  return most;
+}
+
 }  // namespace
 
 Interval BoundsOf(const UOpRef& x) {
@@ -128,7 +160,13 @@ Interval BoundsOf(const UOpRef& x) {
     case Op::kConst:
       return {x->const_int(), x->const_int()};
     case Op::kRange:
-      return {0, x->src(0)->const_int() - 1};
+      return {0, std::max<int64_t>(uop::LimitsOf(x->src(0)).hi - 1, 0)};
+    case Op::kVar:
+    case Op::kMin:
+    case Op::kMax: {
+      const uop::SizeLimits l = uop::LimitsOf(x);
+      return {l.lo, l.hi};
+    }
     case Op::kFloorDiv: {
       const Interval i = BoundsOf(x->src(0));
       const int64_t c = x->src(1)->const_int();
@@ -252,6 +290,16 @@ UOpRef AtLeast(const UOpRef& a, int64_t b) {
     return uop::CmpLt(uop::IndexConst(FloorDivide(c, l.terms[0].factor)), l.terms[0].atom);
   }
   return uop::CmpLt(uop::IndexConst(c), Compose(std::move(l)));
+}
+
+UOpRef LessThan(const UOpRef& a, const UOpRef& b) {
+  if (b->IsConst() && !HasVariableRange(a)) return Less(a, b->const_int());
+  Linear l = Decompose(a);
+  Accumulate(l, b, -1);
+  std::erase_if(l.terms, [](const Linear::Term& t) { return t.factor == 0; });
+  if (MostOf(l) < 0) return uop::BoolConst(true);
+  if (BoundsOfLinear(l).lo >= 0) return uop::BoolConst(false);
+  return b->IsConst() ? Less(a, b->const_int()) : uop::CmpLt(a, b);
 }
 
 UOpRef Both(const UOpRef& a, const UOpRef& b) {

@@ -3,7 +3,7 @@
 // Index arithmetic as the scheduler builds it: sums of multiples of ranges and of quotients and remainders by
 // constants, kept in one canonical form with exact bounds, so that views of views collapse while they are
 // made. All values are of dtype index. Only the scheduler uses this; it never builds anything but ADD, MUL,
-// FLOORDIV, FLOORMOD, CMPLT and AND.
+// FLOORDIV, FLOORMOD, CMPLT and AND. Ranges may end at size expressions (src/uop/sizes.h).
 
 #include <cstdint>
 #include <vector>
@@ -27,6 +27,8 @@ UOpRef Remainder(const UOpRef& a, int64_t divisor);
 // a < b as a bool, constant where the bounds decide it.
 UOpRef Less(const UOpRef& a, int64_t b);
 UOpRef AtLeast(const UOpRef& a, int64_t b);
+// a < b for a length b that may be variable; what is known of ranges that end at a variable is used.
+UOpRef LessThan(const UOpRef& a, const UOpRef& b);
 // Conjunction; null stands for true on both sides, a false constant wins.
 UOpRef Both(const UOpRef& a, const UOpRef& b);
 

@@ -10,11 +10,18 @@
 #include "src/symbolic/simplify.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 namespace {
 
-int64_t End(const UOpRef& range) { return range->src(0)->const_int(); }
+const UOpRef& End(const UOpRef& range) { return range->src(0); }
+
+// In a kernel's name: "16", or "n16" where the range is variable and has at most 16 steps.
+std::string EndText(const UOpRef& range) {
+  if (End(range)->IsConst()) return absl::StrCat(End(range)->const_int());
+  return absl::StrCat("n", uop::LimitsOf(End(range)).hi);
+}
 
 // Two adjacent ranges, outer and inner, can be one when every index uses them as outer * (n f) + inner * f, n
 // being the inner one's size.
@@ -39,7 +46,7 @@ class Merger {
         else if (t.atom->op() != Op::kRange && (Mentions(t.atom, outer) || Mentions(t.atom, inner)))
           return false;
       }
-      if (fo != fi * End(inner)) return false;
+      if (fo != fi * End(inner)->const_int()) return false;
     }
     for (const UOpRef& v : others_) {
       if (Mentions(v, outer) || Mentions(v, inner)) return false;
@@ -105,8 +112,11 @@ UOpRef MergeOnce(const UOpRef& sink, absl::Span<const UOpRef> ranges, int64_t fr
   for (size_t i = 0; i + 1 < ranges.size(); ++i) {
     const UOpRef &outer = ranges[i], &inner = ranges[i + 1];
     if (in_values.count(outer.get()) || in_values.count(inner.get())) continue;
+    // The room of a variable range lies between the rows of the one around it.
+    if (!End(outer)->IsConst() || !End(inner)->IsConst()) continue;
     if (!merger.CanMerge(outer, inner)) continue;
-    const UOpRef merged = uop::Range(End(outer) * End(inner), fresh_id, outer->arg_as<RangeArg>().kind);
+    const UOpRef merged = uop::Range(End(outer)->const_int() * End(inner)->const_int(), fresh_id,
+                                     outer->arg_as<RangeArg>().kind);
     // In the range lists the outer one becomes the merged range and the inner one a mark that is taken out
     // below.
     const UOpRef mark = uop::IndexConst(0);
@@ -211,7 +221,7 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   for (size_t i = 2; i < store->num_src(); ++i) {
     const UOpRef& r = store->src(i);
     map[r] = uop::Range(End(r), next_range++, AxisKind::kGlobal);
-    absl::StrAppend(&dims, "_", End(r));
+    absl::StrAppend(&dims, "_", EndText(r));
   }
   for (const UOp* u : uop::Toposort(sink)) {
     if (u->op() == Op::kReduce) {
@@ -219,7 +229,7 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
         const UOpRef& r = u->src(i);
         if (map.emplace(r, uop::Range(End(r), next_range, AxisKind::kReduce)).second) {
           ++next_range;
-          absl::StrAppend(&reduce_dims, "_", End(r));
+          absl::StrAppend(&reduce_dims, "_", EndText(r));
         }
       }
     } else if (u->op() == Op::kParam && !map.count(UOpRef(u))) {

@@ -12,6 +12,7 @@
 #include "src/schedule/index_expr.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 namespace {
@@ -30,6 +31,14 @@ struct Facts {
   double outputs = 1, steps = 1;  // elements; times the steps of the largest reduction
   int64_t largest_read = 0;       // elements
 };
+
+// Two ranges of one run end together when these are equal: the number of steps, or what stands for a variable
+// one.
+int64_t EndKey(const UOpRef& range) {
+  const UOpRef& end = range->src(0);
+  return end->IsConst() ? end->const_int() : -static_cast<int64_t>(end->id());
+}
+double MostSteps(const UOpRef& range) { return static_cast<double>(uop::LimitsOf(range->src(0)).hi); }
 
 int SlotOf(const UOpRef& index) { return static_cast<int>(index->src(0)->arg_as<int64_t>()); }
 
@@ -56,8 +65,8 @@ Facts FactsOf(const Unit& unit, const std::vector<int64_t>& elements) {
       std::vector<int64_t> ends;
       double steps = 1;
       for (size_t i = 1; i < n->num_src(); ++i) {
-        ends.push_back(n->src(i)->src(0)->const_int());
-        steps *= static_cast<double>(ends.back());
+        ends.push_back(EndKey(n->src(i)));
+        steps *= MostSteps(n->src(i));
       }
       most = std::max(most, steps);
       f.reductions.emplace_back(depth++, std::move(ends));
@@ -65,9 +74,17 @@ Facts FactsOf(const Unit& unit, const std::vector<int64_t>& elements) {
     below[n] = depth;
   }
   f.reads.assign(reads.begin(), reads.end());
+  bool variable = false;
   for (const UOpRef& r : unit.ranges) {
-    f.ends.push_back(r->src(0)->const_int());
-    f.outputs *= static_cast<double>(f.ends.back());
+    f.ends.push_back(EndKey(r));
+    f.outputs *= MostSteps(r);
+    variable |= !r->src(0)->IsConst();
+  }
+  // Equal lengths in different rooms lie differently.
+  for (size_t i = 0; variable && i < unit.ranges.size(); ++i) {
+    for (const auto& t : index::Decompose(unit.store_index).terms) {
+      if (t.atom == unit.ranges[i]) f.ends.push_back(t.factor);
+    }
   }
   f.steps = f.outputs * most;
   for (int slot : f.reads) {
@@ -345,7 +362,7 @@ class SharedRanges {
                       [&](const UOpRef& r) { return own_.contains(r.get()) || map.contains(r); }))
         continue;
       std::pair<int, std::vector<int64_t>> key{below[n] - 1, {}};
-      for (const UOpRef& r : ranges) key.second.push_back(r->src(0)->const_int());
+      for (const UOpRef& r : ranges) key.second.push_back(EndKey(r));
       bool found = false;
       for (const std::vector<UOpRef>& other : pool_[key]) {
         if (std::any_of(other.begin(), other.end(), [&](const UOpRef& r) { return taken.contains(r.get()); }))

@@ -6,6 +6,7 @@
 #include "src/schedule/views.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 
@@ -19,7 +20,7 @@ bool IsContiguousRange(const UOpRef& x) {
   for (const int64_t d : x->shape()) at.index.push_back(d == 1 ? uop::IndexConst(0) : uop::Range(d, id++));
   const UOpRef in_order = Flatten(at.index, x->shape());
   const UOp* u = x.get();
-  for (; u->op() == Op::kReshape || u->op() == Op::kShrink; u = u->src(0).get()) {
+  for (; u->op() == Op::kReshape || u->op() == Op::kShrink || uop::IsSizing(*u); u = u->src(0).get()) {
     UOpRef own;
     at = SourcePlace(*u, at, &own);
   }
@@ -56,7 +57,7 @@ std::vector<UOpRef> Names(UOpRef u) {
 const UOp* TargetOf(const UOp* assign) {
   const UOp* u = assign;
   for (;;) {
-    if (u->op() == Op::kAssign || u->op() == Op::kReshape || IsPassThrough(u->op()))
+    if (u->op() == Op::kAssign || u->op() == Op::kReshape || IsPassThrough(u->op()) || uop::IsSizing(*u))
       u = u->src(0).get();
     else
       return u;
@@ -97,7 +98,8 @@ UOpRef Normaliser::operator()(const UOpRef& root) {
 UOpRef Normaliser::One(const UOp* u) {
   keep_.push_back(UOpRef(u));
   if (realized_ != nullptr && u->num_src() > 0) {
-    if (const UOpRef known = realized_->Find(UOpRef(u))) return uop::Reshape(known, u->shape());
+    if (const UOpRef known = realized_->Find(UOpRef(u)))
+      return uop::Sized(uop::Reshape(known, u->shape()), u->sizes());
   }
   if (IsPassThrough(u->op())) return Of(u->src(0));
   // The new contents of the target are the value; storing it there is the call's business.
@@ -112,7 +114,7 @@ UOpRef Normaliser::One(const UOp* u) {
   for (const UOpRef& s : u->src()) src.push_back(Of(s));
   if (u->op() == Op::kReshape) {
     while (src[0]->op() == Op::kReshape) src[0] = UOpRef(src[0]->src(0));
-    return uop::Reshape(src[0], u->shape());
+    return uop::Sized(uop::Reshape(src[0], u->shape()), u->sizes());
   }
   return u->WithSrc(std::move(src));
 }

@@ -8,8 +8,10 @@
 #include "src/base/status.h"
 #include "src/schedule/index_expr.h"
 #include "src/schedule/selection.h"
+#include "src/schedule/sizes.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 namespace {
@@ -58,7 +60,7 @@ Planner::Planner(std::vector<OutputStore> stores, absl::Span<const std::string> 
   for (OutputStore& s : stores_) {
     // What only views or copies something needs a node of its own to be stored elsewhere first.
     if (s.via_temporary &&
-        (IsMovement(s.value->op()) || s.value->op() == Op::kParam || s.value->op() == Op::kConst)) {
+        (IsView(s.value->op()) || s.value->op() == Op::kParam || s.value->op() == Op::kConst)) {
       s.value = uop::Contiguous(s.value);
     }
     roots_.push_back(s.value);
@@ -103,7 +105,8 @@ void Planner::Analyse() {
     }
     // Past these a value is stored anyway, so nothing is recomputed through them.
     if (u->op() == Op::kReduceAxis && !n.selection) n.has_reduce = u->src(0)->numel() != 0, n.cost = 0;
-    if (u->op() == Op::kPad || (u->op() == Op::kExpand && u->numel() > u->src(0)->numel()))
+    if (u->op() == Op::kPad || (u->op() == Op::kSlice && !uop::IsSizing(*u)) ||
+        (u->op() == Op::kExpand && u->numel() > u->src(0)->numel()))
       n.has_reduce = false;
     if (IsWrapper(u->op()) || n.forced) n.has_reduce = false, n.cost = 0;
     if (n.constant) n.cost = 0;
@@ -111,7 +114,7 @@ void Planner::Analyse() {
     // its users carry neither with them.
     const bool expensive = n.cost > options_.recompute_element &&
                            n.cost * static_cast<double>(u->numel()) > options_.recompute_total;
-    const bool likely_stored = users[u] > 1 && (n.has_reduce || (expensive && !IsMovement(u->op())));
+    const bool likely_stored = users[u] > 1 && (n.has_reduce || (expensive && !IsView(u->op())));
     n.passed_cost = likely_stored ? 0 : n.cost;
     n.passes_reduce = n.has_reduce && !likely_stored;
   }
@@ -161,13 +164,12 @@ void Planner::StartUnit(Node& n, int slot, bool computes) {
   r.unit = static_cast<int>(units_.size());
   r.evaluations = static_cast<double>(n.op->numel());
   r.in_reduce = false;
-  for (const int64_t d : n.op->shape()) {
-    if (d == 1) {
-      r.at.index.push_back(uop::IndexConst(0));
-      continue;
-    }
-    unit.ranges.push_back(uop::Range(d, next_range_++, AxisKind::kGlobal));
-    r.at.index.push_back(unit.ranges.back());
+  for (size_t axis = 0; axis < n.op->shape().size(); ++axis) {
+    const UOpRef range = AxisRange(*n.op, axis, next_range_, AxisKind::kGlobal);
+    r.at.index.push_back(range == nullptr ? uop::IndexConst(0) : range);
+    if (range == nullptr) continue;
+    unit.ranges.push_back(range);
+    ++next_range_;
   }
   unit.store_index = Flatten(r.at.index, n.op->shape());
   units_.push_back(std::move(unit));
@@ -178,7 +180,7 @@ bool Planner::ShouldStore(const Node& n) const {
   const UOp& u = *n.op;
   if (n.forced) return true;
   if (u.op() == Op::kCopy) return true;
-  if (n.constant || n.requests.empty() || u.op() == Op::kParam || IsMovement(u.op())) return false;
+  if (n.constant || n.requests.empty() || u.op() == Op::kParam || IsView(u.op())) return false;
   if (u.op() == Op::kContiguous) return true;
   const double numel = static_cast<double>(u.numel());
   double total = 0;
@@ -217,7 +219,7 @@ absl::Status Planner::Decide() {
   for (const OutputStore& s : stores_) {
     const Op op = s.value->op();
     stores_of[s.value.get()].push_back(&s);
-    if (!s.via_temporary && !IsMovement(op) && op != Op::kParam && op != Op::kConst)
+    if (!s.via_temporary && !IsView(op) && op != Op::kParam && op != Op::kConst)
       direct.emplace(s.value.get(), &s);
   }
   for (size_t k = nodes_.size(); k-- > 0;) {
@@ -230,8 +232,7 @@ absl::Status Planner::Decide() {
         if (!(direct.count(&u) && direct[&u] == s)) fills.push_back(s);
       }
     }
-    const bool alias =
-        u.op() == Op::kContiguous && !IsMovement(u.src(0)->op()) && u.src(0)->op() != Op::kParam;
+    const bool alias = u.op() == Op::kContiguous && !IsView(u.src(0)->op()) && u.src(0)->op() != Op::kParam;
     if (direct.count(&u)) {
       n.stored = direct[&u]->param;
       if (n.device.empty()) n.device = devices_[n.stored];
@@ -286,7 +287,7 @@ void Planner::Propagate(Node& n, size_t number) {
   UOpRef own;
   std::vector<UOpRef> ranges;
   if (u.op() == Op::kParam || u.op() == Op::kConst || u.op() == Op::kIota || u.op() == Op::kVar) return;
-  if (IsMovement(u.op())) {
+  if (IsView(u.op())) {
     Request r{at.unit, SourcePlace(u, at.at, &own), at.evaluations, at.in_reduce, {}, nullptr, {}, nullptr};
     const bool never = (own != nullptr && own->IsConst(0)) || u.src(0)->numel() == 0;
     if (never)
@@ -297,11 +298,12 @@ void Planner::Propagate(Node& n, size_t number) {
     Request r{at.unit, at.at, at.evaluations, !n.selection || at.in_reduce, {}, nullptr, {}, nullptr};
     if (u.src(0)->numel() != 0) {
       for (const int64_t axis : u.arg_as<ReduceArg>().axes) {
-        const int64_t d = u.src(0)->shape()[axis];
-        if (d == 1) continue;
-        ranges.push_back(uop::Range(d, next_range_++, AxisKind::kReduce));
-        r.at.index[axis] = ranges.back();
-        if (!n.selection) r.evaluations *= static_cast<double>(d);
+        const UOpRef range = AxisRange(*u.src(0), static_cast<size_t>(axis), next_range_, AxisKind::kReduce);
+        if (range == nullptr) continue;
+        ++next_range_;
+        ranges.push_back(range);
+        r.at.index[axis] = range;
+        if (!n.selection) r.evaluations *= static_cast<double>(u.src(0)->shape()[axis]);
       }
       if (ranges.empty()) r.in_reduce = at.in_reduce;
       from.push_back(Ask(u.src(0), std::move(r)));
@@ -331,7 +333,7 @@ UOpRef Planner::Expression(Node& n, Request& r) {
   if (u.op() == Op::kParam) return load(static_cast<int>(u.arg_as<std::vector<int64_t>>()[0]));
   if (u.op() == Op::kConst || u.op() == Op::kVar) return UOpRef(&u);
   if (u.op() == Op::kIota) return uop::Cast(r.at.index[0], u.dtype());
-  if (u.op() == Op::kPad) {
+  if (u.op() == Op::kPad || u.op() == Op::kSlice) {
     if (r.from.empty()) return zero();
     const UOpRef& x = source(0);
     if (r.own == nullptr || x == zero()) return x;
@@ -340,7 +342,7 @@ UOpRef Planner::Expression(Node& n, Request& r) {
     if (u.dtype().IsBool() && x->IsConst(1)) return r.own;
     return uop::Where(r.own, x, zero());
   }
-  if (IsMovement(u.op()) || IsWrapper(u.op())) return r.from.empty() ? zero() : source(0);
+  if (IsView(u.op()) || IsWrapper(u.op())) return r.from.empty() ? zero() : source(0);
   if (u.op() == Op::kReduceAxis) {
     const Op op = u.arg_as<ReduceArg>().op;
     if (r.from.empty()) return uop::Const(u.dtype(), IdentityOf(op, u.dtype()));

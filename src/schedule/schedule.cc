@@ -11,6 +11,7 @@
 #include "src/schedule/merge.h"
 #include "src/schedule/planner.h"
 #include "src/schedule/sizes.h"
+#include "src/schedule/views.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 #include "src/uop/spec.h"
@@ -54,7 +55,7 @@ absl::StatusOr<std::vector<OutputStore>> StoresOf(const UOpRef& sink, size_t num
       case Op::kSink:
         break;
       default:
-        if (!IsAlu(u->op()) && !IsMovement(u->op())) {
+        if (!IsAlu(u->op()) && !IsView(u->op())) {
           return absl::UnimplementedError(
               absl::StrCat("schedule: ", OpName(u->op()),
                            " in a call, expected elementwise, movement, reduction, CONTIGUOUS or COPY"));

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "src/schedule/index_expr.h"
+#include "src/schedule/sizes.h"
 #include "src/schedule/views.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
@@ -64,7 +65,7 @@ Seen ThroughViews(const UOp* node, Place at, bool casts) {
   for (;;) {
     if (casts && s.node->op() == Op::kCast && s.node->dtype().IsInt() && s.node->src(0)->dtype().IsInt()) {
       s.node = s.node->src(0).get();
-    } else if (IsMovement(s.node->op())) {
+    } else if (IsView(s.node->op())) {
       UOpRef own;
       s.at = SourcePlace(*s.node, s.at, &own);
       s.padded |= own != nullptr;
@@ -223,11 +224,13 @@ bool IsSelection(const UOp& reduce) {
   if (source->numel() == 0) return false;
   Place at;
   int64_t id = 0;
-  for (const int64_t d : source->shape())
-    at.index.push_back(d == 1 ? uop::IndexConst(0) : uop::Range(d, id++));
+  for (size_t axis = 0; axis < source->shape().size(); ++axis) {
+    const UOpRef range = AxisRange(*source, axis, id++, AxisKind::kLoop);
+    at.index.push_back(range == nullptr ? uop::IndexConst(0) : range);
+  }
   std::vector<UOpRef> ranges;
   for (const int64_t a : arg.axes) {
-    if (source->shape()[a] > 1) ranges.push_back(at.index[a]);
+    if (at.index[a]->op() == Op::kRange) ranges.push_back(at.index[a]);
   }
   Seen w = ThroughViews(source, std::move(at), false);
   // Sums accumulate in wider types.
@@ -261,8 +264,7 @@ UOpRef SelectRanges(Op op, const UOpRef& value, std::vector<UOpRef> ranges) {
       for (size_t r = 0; r < ranges.size() && !again; ++r) {
         const UOpRef at = ValueOf(clauses[c], ranges[r]);
         if (at == nullptr) continue;
-        const int64_t end = ranges[r]->src(0)->const_int();
-        const UOpRef inside = index::Both(index::AtLeast(at, 0), index::Less(at, end));
+        const UOpRef inside = index::Both(index::AtLeast(at, 0), index::LessThan(at, ranges[r]->src(0)));
         UOpRef rest;
         for (size_t k = 0; k < clauses.size(); ++k) {
           if (k != c) rest = index::Both(rest, clauses[k]);

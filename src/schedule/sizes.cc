@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
+#include "src/uop/build.h"
 #include "src/uop/graph.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 
@@ -42,6 +44,21 @@ absl::StatusOr<UOpRef> Unbind(const UOpRef& root, VariableValues* values) {
                                                       v.min, ", ", v.max, "] by Bind"));
   }
   return map.empty() ? root : uop::Substitute(root, map);
+}
+
+absl::Status CheckSizes(const UOpRef& root) {
+  for (const UOp* n : uop::Toposort(root)) {
+    if (n->size_info() != nullptr && !n->size_info()->error.ok()) return n->size_info()->error;
+  }
+  return absl::OkStatus();
+}
+
+UOpRef AxisRange(const UOp& value, size_t axis, int64_t id, AxisKind kind) {
+  const int64_t room = value.shape()[axis];
+  const UOpRef length = uop::LengthOf(UOpRef(&value), axis);
+  if (length->IsConst()) return room == 1 ? UOpRef() : uop::Range(room, id, kind);
+  const bool fits = uop::LimitsOf(length).hi <= room;
+  return uop::Range(fits ? length : uop::Min(length, uop::IndexConst(room)), id, kind);
 }
 
 std::vector<std::string> VariableNames(const UOpRef& root) {

@@ -21,6 +21,13 @@ using VariableValues = std::map<std::string, int64_t>;
 // names it).
 absl::StatusOr<UOpRef> Unbind(const UOpRef& root, VariableValues* values);
 
+// The first error of variable sizes among the nodes of the graph.
+absl::Status CheckSizes(const UOpRef& root);
+
+// A range over an axis of a tensor-level value: it ends at the axis's length, which is an expression of VARs
+// where that is variable (at most the room of the axis). Null for a single element.
+UOpRef AxisRange(const UOp& value, size_t axis, int64_t id, AxisKind kind);
+
 // The variables that a graph reads, by name.
 std::vector<std::string> VariableNames(const UOpRef& root);
 

@@ -4,6 +4,7 @@
 #include "src/base/status.h"
 #include "src/schedule/index_expr.h"
 #include "src/uop/build.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 namespace {
@@ -84,6 +85,19 @@ Place SourcePlace(const UOp& node, const Place& at, UOpRef* own) {
         if (pad[2 * i + 1] > 0) inside = index::Both(inside, index::Less(at.index[i], lo + in[i]));
         p.index.push_back(in[i] == 1 ? uop::IndexConst(0) : index::Sum(at.index[i], uop::IndexConst(-lo)));
       }
+      *own = inside;
+      p.valid = index::Both(at.valid, inside);
+      return p;
+    }
+    case Op::kSlice: {
+      const int64_t axis = node.arg_as<Ints>()[0];
+      p.index = at.index;
+      p.index[axis] = index::Sum(at.index[axis], node.src(1));
+      const UOpRef length = uop::LengthOf(node.src(0), static_cast<size_t>(axis));
+      UOpRef inside = index::Both(nullptr, index::AtLeast(p.index[axis], 0));
+      inside = index::Both(inside, index::LessThan(p.index[axis], length));
+      if (in[axis] == 1 && length->IsConst()) p.index[axis] = uop::IndexConst(0);
+      if (inside == nullptr || inside->IsConst(1)) return p;
       *own = inside;
       p.valid = index::Both(at.valid, inside);
       return p;

@@ -15,8 +15,9 @@ using tensor_internal::Bad;
 using tensor_internal::Text;
 
 // Row i sees columns 0..i.
-Tensor CausalMask(int64_t rows, int64_t columns, const Tensor& like) {
-  return tensor_internal::Positions(columns, 1, 2, like).Le(tensor_internal::Positions(rows, 0, 2, like));
+Tensor CausalMask(const Tensor& scores) {
+  const int64_t row = scores.ndim() - 2;
+  return tensor_internal::PositionsAlong(scores, row + 1).Le(tensor_internal::PositionsAlong(scores, row));
 }
 
 // Scores {..., L, S} in the compute type; a row of nothing but -inf becomes 0 and not NaN.
@@ -70,12 +71,11 @@ absl::StatusOr<Tensor> Attend(const Tensor& query, const Tensor& key, const Tens
     US_ASSIGN_OR_RETURN(k, repeated(key));
     US_ASSIGN_OR_RETURN(v, repeated(value));
   }
-  const int64_t width = query.shape().back(), rows = query.shape()[query.ndim() - 2],
-                columns = key.shape()[key.ndim() - 2];
+  const int64_t width = query.shape().back();
   const double scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(std::max<int64_t>(1, width))));
   Tensor scores = tensor_internal::MatmulIn(op, query, k.Transpose(), compute) * scale;
   US_RETURN_IF_ERROR(scores.status());
-  if (o.is_causal) scores = Where(CausalMask(rows, columns, query), scores, -INFINITY);
+  if (o.is_causal) scores = Where(CausalMask(scores), scores, -INFINITY);
   if (o.mask != nullptr) {
     US_ASSIGN_OR_RETURN(scores, Masked(op, scores, *o.mask));
   }
@@ -133,7 +133,7 @@ absl::StatusOr<MultiHeadAttentionResult> MultiHead(const Tensor& query, const Te
     }
     US_RETURN_IF_ERROR(apply(m.ndim() == 2 ? m : m.Reshape({n, heads, rows, columns})));
   }
-  if (o.is_causal) scores = Where(CausalMask(rows, columns, query), scores, -INFINITY);
+  if (o.is_causal) scores = Where(CausalMask(scores), scores, -INFINITY);
   if (o.key_padding_mask != nullptr) {
     if (o.key_padding_mask->shape() != Shape{n, columns})
       return Bad(op, "key_padding_mask of shape ", Text(o.key_padding_mask->shape()), ", expected [", n, ",",

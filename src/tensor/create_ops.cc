@@ -15,13 +15,13 @@ using tensor_internal::Text;
 
 Tensor FullLike(const Tensor& x, Number value, std::optional<DType> dtype) {
   if (!x.ok()) return x;
-  return Tensor::Full(x.shape(), value, {dtype.value_or(x.dtype()), x.device()});
+  return tensor_internal::SizedAs(Tensor::Full(x.shape(), value, {dtype.value_or(x.dtype()), x.device()}), x);
 }
 Tensor ZerosLike(const Tensor& x, std::optional<DType> dtype) { return FullLike(x, 0, dtype); }
 Tensor OnesLike(const Tensor& x, std::optional<DType> dtype) { return FullLike(x, 1, dtype); }
 Tensor EmptyLike(const Tensor& x, std::optional<DType> dtype) {
   if (!x.ok()) return x;
-  return Tensor::Empty(x.shape(), {dtype.value_or(x.dtype()), x.device()});
+  return tensor_internal::SizedAs(Tensor::Empty(x.shape(), {dtype.value_or(x.dtype()), x.device()}), x);
 }
 
 Tensor Logspace(Number start, Number end, int64_t steps, double base, const TensorOptions& options) {

@@ -7,6 +7,7 @@
 #include "src/base/status.h"
 #include "src/tensor/internal.h"
 #include "src/uop/graph.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 namespace {
@@ -21,10 +22,23 @@ const UOp* Made(const UOp* u) {
   return u;
 }
 
+// The storage below what names all of it in order, variable sizes among it.
+const UOp* Stored(const UOp* u) {
+  while (IsWrapper(u->op()) || uop::IsSizing(*u)) u = u->src(0).get();
+  return u;
+}
+
+// A view of something else.
+UOpRef Over(const UOp& view, const UOpRef& x) {
+  std::vector<UOpRef> src(view.src().begin(), view.src().end());
+  src[0] = x;
+  return view.WithSrc(std::move(src));
+}
+
 // What a chain of whole assignments writes to.
 const UOp* TargetOf(const UOp* assign) {
   const UOp* u = assign;
-  while (u->op() == Op::kAssign || IsWrapper(u->op())) u = u->src(0).get();
+  while (u->op() == Op::kAssign || IsWrapper(u->op()) || uop::IsSizing(*u)) u = u->src(0).get();
   return u;
 }
 
@@ -66,7 +80,7 @@ class Lifter {
     for (size_t i = 0; i < args_.size(); ++i) {
       if (args_[i] == node) return Param(i);
       // The storage that an input is all of.
-      if (i < places_.size() && Made(args_[i].get()) == node.get())
+      if (i < places_.size() && Stored(args_[i].get()) == node.get())
         return uop::Reshape(Param(i), node->shape());
     }
     return Add(node);
@@ -91,12 +105,13 @@ class Lifter {
     // Views stay in the body, so that an argument is storage wherever it can be.
     std::vector<const UOp*> views;
     const UOp* at = u.get();
-    while (IsMovement(at->op()) || at->op() == Op::kDetach || at->op() == Op::kContiguousBackward) {
+    while (IsMovement(at->op()) || at->op() == Op::kDetach || at->op() == Op::kContiguousBackward ||
+           uop::IsSizing(*at)) {
       views.push_back(at);
       at = at->src(0).get();
     }
-    UOpRef out = Lift(UOpRef(at));
-    for (size_t i = views.size(); i-- > 0;) out = views[i]->WithSrc({out});
+    UOpRef out = uop::Sized(Lift(UOpRef(at)), at->sizes());
+    for (size_t i = views.size(); i-- > 0;) out = Over(*views[i], out);
     return out;
   }
 
@@ -177,7 +192,7 @@ std::vector<Tensor> Function::operator()(absl::Span<const Tensor> inputs) const 
     args.push_back(t.uop());
     places.push_back(
         uop::NewBuffer(t.dtype(), t.numel(), t.is_placed() || device.empty() ? t.device() : device));
-    seen.push_back(uop::Reshape(places.back(), t.shape()));
+    seen.push_back(uop::Sized(uop::Reshape(places.back(), t.shape()), t.uop()->sizes()));
     in.push_back(Tensor(seen.back(), "", true, t.requires_grad()));
     in.back().state_->device = places.back()->arg_as<BufferArg>().device;
   }
@@ -203,7 +218,7 @@ std::vector<Tensor> Function::operator()(absl::Span<const Tensor> inputs) const 
       }
     }
     const bool storage = inputs[i].state_->base == nullptr &&
-                         tensor_internal::IsStorage(*Made(inputs[i].uop().get())) && inputs[i].numel() > 0;
+                         tensor_internal::IsStorage(*Stored(inputs[i].uop().get())) && inputs[i].numel() > 0;
     (storage ? direct : replaced).push_back(i);
     new_values[i] = in[i].uop();
     if (storage)
@@ -269,10 +284,11 @@ std::vector<Tensor> Function::operator()(absl::Span<const Tensor> inputs) const 
       }(),
       arg);
   if (!call.ok()) return fail(call.status());
-  const auto result = [&](int64_t position, const Shape& shape, const UOpRef& empty) {
+  const auto result = [&](int64_t position, const Shape& shape, const UOpRef& value) {
     if (position < 0)
-      return uop::Expand(uop::Reshape(uop::Const(empty->dtype(), 0), Shape(shape.size(), 1)), shape);
-    return uop::Reshape(uop::After(lift.args()[static_cast<size_t>(position)], {*call}), shape);
+      return uop::Expand(uop::Reshape(uop::Const(value->dtype(), 0), Shape(shape.size(), 1)), shape);
+    return uop::Sized(uop::Reshape(uop::After(lift.args()[static_cast<size_t>(position)], {*call}), shape),
+                      value->sizes());
   };
   bool grad = false;
   for (const Tensor& t : inputs) grad |= t.requires_grad();

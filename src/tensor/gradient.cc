@@ -10,6 +10,7 @@
 #include "src/tensor/derivatives.h"
 #include "src/tensor/internal.h"
 #include "src/uop/inline.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 
@@ -79,6 +80,22 @@ Grads ExpandRule(const UOpRef& y, const UOpRef& g) {
   return {SumTo(g, axes)};
 }
 
+// Two gradients of x. Where x was expanded from 1 and met different sizes, each is nothing past its own.
+UOpRef Plus(const UOpRef& x, UOpRef a, UOpRef b) {
+  const auto size = [](const UOpRef& g, size_t axis) {
+    return g->sizes().empty() ? UOpRef() : g->sizes()[axis];
+  };
+  for (size_t axis = 0; axis < x->shape().size(); ++axis) {
+    if (size(x, axis) != nullptr || size(a, axis) == size(b, axis)) continue;
+    const int64_t room = x->shape()[axis];
+    for (UOpRef* g : {&a, &b}) {
+      if (size(*g, axis) == nullptr) continue;
+      *g = uop::Slice(*g, static_cast<int64_t>(axis), uop::IndexConst(0), uop::IndexConst(room), room);
+    }
+  }
+  return uop::Add(a, b);
+}
+
 const std::array<Rule, kNumOps>& Rules() {
   static const std::array<Rule, kNumOps> table = [] {
     std::array<Rule, kNumOps> t{};
@@ -126,6 +143,9 @@ const std::array<Rule, kNumOps>& Rules() {
       set(op,
           [](const UOpRef& y, const UOpRef& g) -> Grads { return {tensor_internal::UndoMovement(*y, g)}; });
     }
+    set(Op::kSlice, [](const UOpRef& y, const UOpRef& g) -> Grads {
+      return {tensor_internal::UndoMovement(*y, g), nullptr, nullptr};
+    });
     set(Op::kExpand, ExpandRule);
     set(Op::kReduceAxis, ReduceRule);
     set(Op::kContiguous, Same);
@@ -213,12 +233,13 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
       return all(absl::UnimplementedError(
           absl::StrCat("Gradients: no rule for ", OpName(u->op()), " of dtype ", u->dtype().Name())));
     }
-    const Grads sources = rule(u, UOpRef(g->second));
+    // What a sum spread over an axis has as many elements as the value that was summed.
+    const Grads sources = rule(u, uop::Sized(g->second, u->sizes()));
     for (size_t i = 0; i < sources.size(); ++i) {
       const UOp* s = u->src(i).get();
       if (sources[i] == nullptr || !active.count(s)) continue;
       UOpRef& slot = grad[s];
-      slot = slot == nullptr ? sources[i] : uop::Add(slot, sources[i]);
+      slot = slot == nullptr ? sources[i] : Plus(UOpRef(s), slot, sources[i]);
     }
   }
   std::vector<Tensor> out;
@@ -234,7 +255,8 @@ std::vector<Tensor> Gradients(const Tensor& loss, const std::vector<Tensor>& par
           Tensor(Bad("Gradients", "parameter ", i, " has dtype ", p.dtype().Name(), ", expected a float")));
     } else {
       const auto g = grad.find(wanted[i].get());
-      out.push_back(Tensor(g == grad.end() ? Zero(p.uop()) : g->second, p.device()));
+      out.push_back(
+          Tensor(uop::Sized(g == grad.end() ? Zero(p.uop()) : g->second, p.uop()->sizes()), p.device()));
     }
   }
   return out;

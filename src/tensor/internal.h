@@ -28,6 +28,8 @@ struct Tensor::State {
   struct Step {
     Op op;
     Arg arg;
+    std::vector<UOpRef> rest;  // sources after the first: a slice's start and size
+    UOpRef Over(const UOpRef& x) const;
   };
   std::shared_ptr<State> base;
   std::vector<Step> steps;
@@ -76,9 +78,31 @@ DType FloatType(DType t);
 Tensor Combine(const char* op, std::initializer_list<const Tensor*> inputs, absl::StatusOr<UOpRef> value);
 bool AllOk(std::initializer_list<const Tensor*> inputs);
 
-// The gradient of a movement op other than EXPAND with respect to its source, given that of its result; also
-// what writes a value back through a view.
+// The gradient of a movement op other than EXPAND, or of a SLICE, with respect to its source, given that of
+// its result; also what writes a value back through a view.
 UOpRef UndoMovement(const UOp& node, const UOpRef& g);
+
+// What a value of variable size cannot be, as that operation's error.
+absl::Status SizeError(const char* op, const UOp& value);
+// Refuses a value whose axes have other variable sizes than the target's.
+absl::Status SameSizes(const char* op, const UOp& target, const UOp& value);
+// How many elements a reduction over the axes of x sums, as a number or (where sizes are variable) as a
+// scalar of that type.
+Operand ElementsAlong(const Tensor& x, const std::vector<int64_t>& axes, DType dtype);
+// max(0, count - correction).
+Operand LessCorrection(const Operand& count, double correction);
+// 0 .. n-1 along one axis of x, 1 elsewhere, n being the axis's true size.
+Tensor PositionsAlong(const Tensor& x, int64_t axis);
+// `x`, which has like's shape, with like's variable sizes.
+Tensor SizedAs(const Tensor& x, const Tensor& like);
+// Along an axis of variable size, or along one that becomes so (variable.cc). PadVariable: `lo` and `hi`
+// elements more (negative: fewer) before and after those that exist.
+bool IsVariableAxis(const Tensor& x, int64_t axis);
+Tensor PadVariable(const Tensor& x, int64_t axis, int64_t lo, int64_t hi, const Number& fill);
+Tensor FlipVariable(const Tensor& x, int64_t axis);
+Tensor CatVariable(const std::vector<Tensor>& tensors, int64_t axis);
+// Refuses x when an axis of it is variable: for operations that need its numbers.
+absl::Status FixedSizes(const char* op, const Tensor& x);
 
 // True for what holds contents that can be overwritten: a BUFFER, what was assigned to one or what a call
 // left there, a PARAM of a function's body.
@@ -96,7 +120,7 @@ UOpRef CutAxis(const UOpRef& x, const Sharding& s, size_t part);
 // The gradient of a COPY, and what writes a value back through one: `g` where the source is.
 UOpRef UndoCopy(const UOp& copy, const UOpRef& g);
 inline ConstValue ZeroOf(DType t) { return t.IsFloat() ? ConstValue(0.0) : ConstValue(int64_t{0}); }
-// Makes `view` a view of `of` when its value is one: movement ops other than EXPAND, DETACH,
+// Makes `view` a view of `of` when its value is one: movement ops other than EXPAND, SLICE, DETACH,
 // CONTIGUOUS_BACKWARD and (of one device's part) COPY above `of`'s value.
 void LinkView(Tensor& view, const Tensor& of);
 

@@ -245,7 +245,7 @@ Tensor KlDiv(const Tensor& input, const Tensor& target, Reduction reduction, boo
   if (input.ok() && (input.ndim() < 1 || input.shape()[0] < 1))
     return Refuse("KlDiv", "input ", Text(input.shape()), " with batch_mean, expected a batch");
   const Tensor sum = Elementwise("KlDiv", input, target, Reduction::kSum, f);
-  return sum.ok() ? sum / static_cast<double>(input.shape()[0]) : sum;
+  return sum.ok() ? sum / tensor_internal::ElementsAlong(input, {0}, sum.dtype()) : sum;
 }
 
 Tensor PoissonNllLoss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,

@@ -131,6 +131,13 @@ Tensor Tensor::Expand(Shape out) const {
 
 Tensor Tensor::Pad(const std::vector<std::pair<int64_t, int64_t>>& amounts, Number value) const {
   if (!ok()) return *this;
+  for (int i = 0; static_cast<int>(amounts.size()) == ndim() && i < ndim(); ++i) {
+    const auto [lo, hi] = amounts[i];
+    if ((lo == 0 && hi == 0) || !tensor_internal::IsVariableAxis(*this, i)) continue;
+    auto others = amounts;
+    others[i] = {0, 0};
+    return tensor_internal::PadVariable(Pad(others, value), i, lo, hi, value);
+  }
   const auto make = [&]() -> absl::StatusOr<UOpRef> {
     if (static_cast<int>(amounts.size()) != ndim())
       return Bad("Pad", amounts.size(), " pairs for rank ", ndim(), ", expected one an axis");
@@ -182,6 +189,12 @@ Tensor Tensor::Flip(const Ints& axes) const {
   if (!ok()) return *this;
   if (axes.empty()) return *this;
   auto a = Axes("Flip", axes, ndim());
+  for (size_t i = 0; a.ok() && i < a->size(); ++i) {
+    if (!tensor_internal::IsVariableAxis(*this, (*a)[i])) continue;
+    Ints others = *a;
+    others.erase(others.begin() + static_cast<int64_t>(i));
+    return tensor_internal::FlipVariable(Flip(others), (*a)[i]);
+  }
   return Combine("Flip", {this}, a.ok() ? absl::StatusOr<UOpRef>(uop::Flip(uop(), *a)) : a.status());
 }
 
@@ -292,6 +305,12 @@ Tensor Cat(const std::vector<Tensor>& tensors, int64_t axis) {
           Bad("Cat", "tensor ", k, " has shape ", Text(s), ", expected ", Text(first), " but for axis ", *a));
     }
     total += s[*a];
+  }
+  for (const Tensor& t : tensors) {
+    if (!tensor_internal::IsVariableAxis(t, *a)) continue;
+    std::vector<Tensor> same;
+    for (const Tensor& x : tensors) same.push_back(x.Cast(dtype));
+    return tensor_internal::CatVariable(same, *a);
   }
   // Nested selects on position masks, so that -0.0, NaN and infinities arrive as they are.
   Tensor out;

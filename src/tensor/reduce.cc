@@ -4,6 +4,7 @@
 
 #include "src/base/status.h"
 #include "src/tensor/internal.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 
@@ -33,6 +34,12 @@ Tensor Reduced(const char* name, const Tensor& t, Op op, const std::vector<int64
           return Bad(name, "axis ", axis, " of shape ", Text(t.shape()),
                      " has no elements, expected at least one");
         }
+        const UOpRef length = uop::LengthOf(t.uop(), static_cast<size_t>(axis));
+        const auto exists = uop::SizeValue(length);
+        if (exists.ok() && *exists == 0) {
+          return Bad(name, "axis ", axis, " of size ", uop::SizeText(length),
+                     " = 0 has no elements, expected at least one");
+        }
       }
     }
     UOpRef x = uop::Cast(t.uop(), acc);
@@ -53,6 +60,51 @@ absl::Status WantFloats(const char* op, DType t) {
 
 }  // namespace
 
+namespace tensor_internal {
+
+Operand ElementsAlong(const Tensor& x, const std::vector<int64_t>& axes, DType dtype) {
+  int64_t n = 1;
+  Tensor variable;
+  for (const int64_t axis : axes) {
+    const UOpRef length = uop::LengthOf(x.uop(), static_cast<size_t>(axis));
+    if (length->IsConst()) {
+      n *= length->const_int();
+      continue;
+    }
+    const Tensor t(uop::Cast(length, dtypes::kInt64), x.device());
+    variable = variable.ok() ? variable * t : t;
+  }
+  if (!variable.ok()) return static_cast<double>(n);
+  return (variable * n).Cast(dtype);
+}
+
+Operand LessCorrection(const Operand& count, double correction) {
+  if (count.number() != nullptr) return std::max(0.0, count.number()->as_double() - correction);
+  return (*count.tensor() - correction).Maximum(0.0);
+}
+
+Tensor PositionsAlong(const Tensor& x, int64_t axis) {
+  Shape along(x.ndim(), 1);
+  const int64_t n = along[axis] = x.shape()[axis];
+  const Tensor all = Tensor::Arange(0, n, 1, {dtypes::kInt64, x.device()}).Reshape(along);
+  std::vector<UOpRef> sizes(along.size());
+  if (!x.uop()->sizes().empty()) sizes[axis] = x.uop()->sizes()[axis];
+  return Tensor(uop::Sized(all.uop(), sizes), x.device());
+}
+
+absl::Status FixedSizes(const char* op, const Tensor& x) {
+  if (!x.ok()) return x.status();
+  for (size_t i = 0; i < x.uop()->sizes().size(); ++i) {
+    if (x.uop()->sizes()[i] == nullptr) continue;
+    return absl::UnimplementedError(absl::StrCat(op, ": axis ", i, " of variable size ",
+                                                 uop::SizeText(x.uop()->sizes()[i]),
+                                                 ", expected fixed sizes"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace tensor_internal
+
 Tensor Tensor::Sum(const std::vector<int64_t>& axes, bool keepdim) const {
   return Reduced("Sum", *this, Op::kAdd, axes, keepdim, SumAcc(dtype()), SumResultType(dtype()));
 }
@@ -71,10 +123,10 @@ Tensor Tensor::Mean(const std::vector<int64_t>& axes, bool keepdim) const {
   if (absl::Status s = WantFloats("Mean", dtype()); !s.ok()) return Tensor(s);
   const auto a = Axes("Mean", axes, ndim());
   if (!a.ok()) return Tensor(a.status());
-  int64_t n = 1;
-  for (const int64_t axis : *a) n *= shape()[axis];
   const DType acc = AccType(dtype());
-  return (Reduced("Mean", *this, Op::kAdd, axes, keepdim, acc, acc) / static_cast<double>(n)).Cast(dtype());
+  return (Reduced("Mean", *this, Op::kAdd, axes, keepdim, acc, acc) /
+          tensor_internal::ElementsAlong(*this, *a, acc))
+      .Cast(dtype());
 }
 
 Tensor Tensor::Var(const std::vector<int64_t>& axes, int64_t correction, bool keepdim) const {
@@ -82,11 +134,11 @@ Tensor Tensor::Var(const std::vector<int64_t>& axes, int64_t correction, bool ke
   if (absl::Status s = WantFloats("Var", dtype()); !s.ok()) return Tensor(s);
   const auto a = Axes("Var", axes, ndim());
   if (!a.ok()) return Tensor(a.status());
-  int64_t n = 1;
-  for (const int64_t axis : *a) n *= shape()[axis];
   const Tensor x = Cast(AccType(dtype()));
   const Tensor squares = (x - x.Mean(*a, true)).Square().Sum(*a, keepdim);
-  return (squares / static_cast<double>(std::max<int64_t>(0, n - correction))).Cast(dtype());
+  return (squares / tensor_internal::LessCorrection(tensor_internal::ElementsAlong(x, *a, x.dtype()),
+                                                    static_cast<double>(correction)))
+      .Cast(dtype());
 }
 
 Tensor Tensor::Argmax(int64_t axis, bool keepdim) const {
@@ -102,9 +154,7 @@ Tensor Tensor::Argmax(int64_t axis, bool keepdim) const {
   const Tensor top = Max({*a}, true);
   Tensor hit = Eq(top);
   if (dtype().IsFloat()) hit = hit.BitOr(IsNan());
-  Shape along(ndim(), 1);
-  along[*a] = n;
-  const Tensor index = Arange(0, n, 1, {dtypes::kInt64, device()}).Reshape(along);
+  const Tensor index = tensor_internal::PositionsAlong(*this, *a);
   return Where(hit, index, n).Min({*a}, keepdim);
 }
 

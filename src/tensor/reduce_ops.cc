@@ -48,9 +48,7 @@ Tensor NotZero(const Tensor& x) { return x.dtype().IsBool() ? x : x.Ne(0); }
 // The index along `axis` of the first element where `hit` holds (n where none does).
 Tensor FirstIndex(const Tensor& hit, int64_t axis, bool keepdim) {
   const int64_t n = hit.shape()[axis];
-  Shape along(hit.ndim(), 1);
-  along[axis] = n;
-  const Tensor index = Tensor::Arange(0, n, 1, {dtypes::kInt64, hit.device()}).Reshape(along);
+  const Tensor index = tensor_internal::PositionsAlong(hit, axis);
   return Where(hit, index, n).Min({axis}, keepdim);
 }
 
@@ -145,7 +143,8 @@ std::pair<Tensor, Tensor> VarMean(const Tensor& x, const Dims& dim0, double corr
   if (!n.ok()) return all(n.status());
   const Tensor wide = x.Cast(AccType(x.dtype())), mean = wide.Mean(dim, true);
   const Tensor squares = (wide - mean).Square().Sum(dim, keepdim);
-  const Tensor var = (squares / std::max(0.0, static_cast<double>(*n) - correction)).Cast(x.dtype());
+  const auto count = tensor_internal::ElementsAlong(wide, *Axes("Var", dim, x.ndim()), wide.dtype());
+  const Tensor var = (squares / tensor_internal::LessCorrection(count, correction)).Cast(x.dtype());
   return {var, (keepdim ? mean : mean.Reshape(var.shape())).Cast(x.dtype())};
 }
 std::pair<Tensor, Tensor> StdMean(const Tensor& x, const Dims& dim, double correction, bool keepdim) {

@@ -8,6 +8,7 @@
 #include "src/base/status.h"
 #include "src/tensor/internal.h"
 #include "src/tensor/watch.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 namespace tensor_internal {
@@ -150,6 +151,26 @@ bool IsRangeOfStorage(const UOpRef& x) {
   }
 }
 
+absl::Status SameSizes(const char* op, const UOp& target, const UOp& value) {
+  for (size_t i = 0; i < target.shape().size(); ++i) {
+    const UOpRef want = target.sizes().empty() ? UOpRef() : target.sizes()[i],
+                 have = value.sizes().empty() ? UOpRef() : value.sizes()[i];
+    if (want == have || (have == nullptr && i < 32 && (value.broadcast_axes() >> i & 1) != 0)) continue;
+    const auto text = [&](const UOpRef& s) {
+      return s == nullptr ? absl::StrCat(target.shape()[i]) : uop::SizeText(s);
+    };
+    return Bad(op, "value of size ", text(have), " at axis ", i, " into one of size ", text(want),
+               ", expected equal sizes");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SizeError(const char* op, const UOp& value) {
+  if (value.size_info() == nullptr || value.size_info()->error.ok()) return absl::OkStatus();
+  const absl::Status& e = value.size_info()->error;
+  return absl::Status(e.code(), absl::StrCat(op, ": ", std::string(e.message())));
+}
+
 UOpRef Transfer(const UOpRef& value, const std::string& device) {
   if (IsGroupName(device)) {
     // Spread as the value is.
@@ -221,6 +242,12 @@ UOpRef UndoMovement(const UOp& node, const UOpRef& g) {
     }
     case Op::kFlip:
       return uop::Flip(g, node.arg_as<std::vector<int64_t>>());
+    case Op::kSlice: {
+      // The elements go back to where they came from.
+      const auto axis = node.arg_as<std::vector<int64_t>>()[0];
+      const UOpRef length = uop::LengthOf(node.src(0), static_cast<size_t>(axis));
+      return uop::Slice(g, axis, uop::SizeScale(node.src(1), -1), length, in[axis]);
+    }
     default:
       US_CHECK(false) << OpName(node.op());
       return nullptr;
@@ -246,10 +273,20 @@ Tensor::Tensor(absl::Status error) : state_(std::make_shared<State>()) {
 
 Tensor::Tensor(UOpRef uop, std::string device) : state_(std::make_shared<State>()) {
   US_CHECK(uop != nullptr);
+  if (absl::Status s = tensor_internal::SizeError("tensor", *uop); !s.ok()) {
+    state_->status = std::move(s);
+    return;
+  }
   const std::string named = tensor_internal::DeviceOf(uop);
   state_->placed = !named.empty();
   state_->device = named.empty() ? std::move(device) : named;
   state_->uop = std::move(uop);
+}
+
+UOpRef Tensor::State::Step::Over(const UOpRef& x) const {
+  std::vector<UOpRef> src{x};
+  src.insert(src.end(), rest.begin(), rest.end());
+  return UOp::Make(op, x->dtype(), std::move(src), arg);
 }
 
 Tensor::State& Tensor::Fresh() const {
@@ -273,7 +310,7 @@ Tensor::State& Tensor::Look() const {
   s.uop = s.base->uop;
   bool detached = false;
   for (const State::Step& step : s.steps) {
-    s.uop = UOp::Make(step.op, s.uop->dtype(), {s.uop}, step.arg);
+    s.uop = step.Over(s.uop);
     detached |= step.op == Op::kDetach;
   }
   s.placed = s.base->placed;
@@ -307,7 +344,7 @@ struct Root {
 Root RootOf(const UOp* u) {
   bool whole = true;
   while ((IsMovement(u->op()) && u->op() != Op::kPad && u->op() != Op::kExpand) || u->op() == Op::kDetach ||
-         u->op() == Op::kContiguousBackward) {
+         u->op() == Op::kContiguousBackward || uop::IsSizing(*u)) {
     if (u->op() != Op::kReshape && IsMovement(u->op())) whole = false;
     u = u->src(0).get();
   }
@@ -316,17 +353,19 @@ Root RootOf(const UOp* u) {
 
 // The contents of `base` once `view`, which is made from it by movement ops, holds `value`.
 absl::StatusOr<UOpRef> WrittenThrough(const UOp* view, const UOp* base, const UOpRef& value) {
-  UOpRef moved = value, mask = tensor_internal::Constant(dtypes::kBool, int64_t{1}, view->shape());
+  UOpRef moved = value, mask = uop::Sized(tensor_internal::Constant(dtypes::kBool, int64_t{1}, view->shape()),
+                                          view->sizes());
+  moved = uop::Sized(moved, view->sizes());
   bool part = false;
   for (const UOp* u = view; u != base; u = u->src(0).get()) {
     if (u->op() == Op::kDetach) moved = uop::Detach(moved);
     if (u->op() == Op::kCopy) moved = tensor_internal::UndoCopy(*u, moved);
-    if (!IsMovement(u->op())) continue;
+    if (!IsMovement(u->op()) && u->op() != Op::kSlice) continue;
     if (u->op() == Op::kExpand) {
       return Bad("Assign", "through EXPAND from ", Text(u->src(0)->shape()), " to ", Text(u->shape()),
                  ", which would write one element several times");
     }
-    part |= u->op() == Op::kShrink || u->op() == Op::kPad;
+    part |= u->op() == Op::kShrink || u->op() == Op::kPad || u->op() == Op::kSlice;
     moved = tensor_internal::UndoMovement(*u, moved);
     mask = tensor_internal::UndoMovement(*u, mask);
   }
@@ -370,12 +409,14 @@ Tensor tensor_internal::Combine(const char* op, std::initializer_list<const Tens
     placed = t;
   }
   if (!value.ok()) return Tensor(value.status());
+  if (absl::Status s = SizeError(op, **value); !s.ok()) return Tensor(s);
   const Tensor* from = placed != nullptr ? placed : any;
   Tensor out(*std::move(value), from->device(), placed != nullptr, grad);
   // Every other operation makes values, even where its result happens to be a movement of its operand; one
   // that changes nothing gives the tensor itself.
   static constexpr const char* kViews[] = {"Reshape", "Permute", "Shrink",     "Flip",
-                                           "Index",   "Detach",  "Contiguous", "ContiguousBackward"};
+                                           "Index",   "Detach",  "Contiguous", "ContiguousBackward",
+                                           "Narrow"};
   const bool view = std::any_of(std::begin(kViews), std::end(kViews),
                                 [&](const char* name) { return std::string(name) == op; });
   for (const Tensor* t : inputs) {
@@ -390,10 +431,10 @@ void tensor_internal::LinkView(Tensor& view, const Tensor& of) {
   std::vector<Tensor::State::Step> steps;
   const UOp* u = view.uop().get();
   for (int i = 0; u != of.uop().get(); ++i, u = u->src(0).get()) {
-    const bool view_op = (IsMovement(u->op()) && u->op() != Op::kExpand) || u->op() == Op::kDetach ||
-                         u->op() == Op::kContiguousBackward || u->op() == Op::kCopy;
+    const bool view_op = (IsMovement(u->op()) && u->op() != Op::kExpand) || u->op() == Op::kSlice ||
+                         u->op() == Op::kDetach || u->op() == Op::kContiguousBackward || u->op() == Op::kCopy;
     if (!view_op || i == kMost) return;
-    steps.push_back({u->op(), u->arg()});
+    steps.push_back({u->op(), u->arg(), {u->src().begin() + 1, u->src().end()}});
   }
   std::reverse(steps.begin(), steps.end());
   const Tensor::State& s = *of.state_;
@@ -424,13 +465,13 @@ Tensor& Tensor::Assign(const Tensor& value) {
   if (value.is_placed() && value.device() != device()) {
     return Fail(Bad("Assign", "value on device ", value.device(), " into a tensor on ", device()));
   }
+  if (absl::Status s = tensor_internal::SameSizes("Assign", *uop(), *value.uop()); !s.ok()) return Fail(s);
   const bool grad = requires_grad() || value.requires_grad();
   if (state_->base != nullptr) {
     Tensor base(state_->base);
     UOpRef at = base.uop();
     std::vector<UOpRef> keep{at};
-    for (const State::Step& step : state_->steps)
-      keep.push_back(at = UOp::Make(step.op, at->dtype(), {at}, step.arg));
+    for (const State::Step& step : state_->steps) keep.push_back(at = step.Over(at));
     const auto contents = WrittenThrough(at.get(), base.uop().get(), value.uop());
     if (!contents.ok()) return Fail(contents.status());
     base.Assign(Tensor(*contents, base.device(), true, grad));
@@ -441,7 +482,14 @@ Tensor& Tensor::Assign(const Tensor& value) {
     // A tensor that has no storage yet simply gets a value of its own.
     SetContents(tensor_internal::Transfer(value.uop(), device()), grad);
   } else if (root.whole) {
-    SetContents(uop::Assign(uop(), value.uop()), grad);
+    // Storage has room for any size: the value says how much of it exists.
+    const UOpRef& to = uop();
+    const UOpRef from = uop::Sized(value.uop(), to->sizes());
+    UOpRef place = to;
+    while (uop::IsSizing(*place)) place = UOpRef(place->src(0));
+    const UOpRef written = uop::Assign(place, from);
+    if (absl::Status s = tensor_internal::SizeError("Assign", *written); !s.ok()) return Fail(s);
+    SetContents(written, grad);
   } else {
     // A view without a tensor behind it: the storage is written, then looked at the same way.
     const auto contents = WrittenThrough(uop().get(), root.base, value.uop());
@@ -449,7 +497,11 @@ Tensor& Tensor::Assign(const Tensor& value) {
     std::vector<const UOp*> steps;
     for (const UOp* u = uop().get(); u != root.base; u = u->src(0).get()) steps.push_back(u);
     UOpRef at = uop::Assign(UOpRef(root.base), *contents);
-    for (size_t i = steps.size(); i-- > 0;) at = steps[i]->WithSrc({at});
+    for (size_t i = steps.size(); i-- > 0;) {
+      std::vector<UOpRef> src(steps[i]->src().begin(), steps[i]->src().end());
+      src[0] = at;
+      at = steps[i]->WithSrc(std::move(src));
+    }
     SetContents(at, grad);
   }
   return *this;
@@ -480,7 +532,8 @@ Tensor& Tensor::AssignView(const Tensor& view, const Tensor& value) {
   if (!view.ok()) return Fail(view.status());
   if (!value.ok()) return Fail(value.status());
   const UOp* u = view.uop().get();
-  while (u != uop().get() && IsMovement(u->op()) && u->op() != Op::kExpand) u = u->src(0).get();
+  while (u != uop().get() && (IsMovement(u->op()) || u->op() == Op::kSlice) && u->op() != Op::kExpand)
+    u = u->src(0).get();
   if (u != uop().get()) {
     return Fail(
         Bad("AssignView", OpName(u->op()),
@@ -498,9 +551,11 @@ Tensor& Tensor::AssignView(const Tensor& view, const Tensor& value) {
   if (value.is_placed() && value.device() != device()) {
     return Fail(Bad("AssignView", "value on device ", value.device(), " into a tensor on ", device()));
   }
-  const auto contents =
-      WrittenThrough(view.uop().get(), uop().get(), tensor_internal::BroadcastTo(value.uop(), view.shape()));
+  const UOpRef wide = tensor_internal::BroadcastTo(value.uop(), view.shape());
+  if (absl::Status s = tensor_internal::SameSizes("AssignView", *view.uop(), *wide); !s.ok()) return Fail(s);
+  const auto contents = WrittenThrough(view.uop().get(), uop().get(), wide);
   if (!contents.ok()) return Fail(contents.status());
+  if (absl::Status s = tensor_internal::SizeError("AssignView", **contents); !s.ok()) return Fail(s);
   return Assign(Tensor(*contents, device(), true, requires_grad() || value.requires_grad()));
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "src/base/status.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 namespace {
@@ -444,9 +445,16 @@ absl::StatusOr<Shape> CheckNode(Op op, DType dtype, absl::Span<const UOpRef> src
         US_RETURN_IF_ERROR(SameDType(op, dtypes::kIndex, src[i]->dtype(), i == 1 ? "the start" : "the size"));
         if (!src[i]->shape().empty()) return Bad(op, i == 1 ? "the start" : "the size", " is no scalar");
       }
-      if ((*v)[1] < 0 || (*v)[1] > shape[(*v)[0]])
-        return Bad(op, "at most ", (*v)[1], " elements of ", shape[(*v)[0]]);
+      if ((*v)[1] < 0) return Bad(op, "at most ", (*v)[1], " elements");
+      if (src[2]->IsConst() && src[2]->const_int() != (*v)[1])
+        return Bad(op, "a size of ", src[2]->const_int(), ", expected that of the room, ", (*v)[1]);
+      for (int i : {1, 2}) {
+        if (!uop::IsSizeExpr(*src[i]))
+          return Bad(op, i == 1 ? "the start" : "the size", " is a ", OpName(src[i]->op()),
+                     ", expected arithmetic of VARs and CONSTs");
+      }
       shape[(*v)[0]] = (*v)[1];
+      US_RETURN_IF_ERROR(CheckShape(op, shape));
       return shape;
     }
     case Op::kBind: {

@@ -10,6 +10,7 @@
 #include "src/base/status.h"
 #include "src/uop/graph.h"
 #include "src/uop/print.h"
+#include "src/uop/sizes.h"
 
 namespace understudy::uop {
 namespace {
@@ -88,8 +89,8 @@ std::vector<SpecRule> TensorRules(bool call) {
     return rules;
   }
   rules.push_back({"buffer", OpSetOf({Op::kBuffer}), "anywhere", [](const UOp&) { return true; }});
-  rules.push_back({"marker", OpSetOf({Op::kDetach, Op::kContiguousBackward, Op::kWithGradient, Op::kAssign}), "of values",
-                   [](const UOp& n) { return AllSources(n, 0, IsScalarValue); }});
+  rules.push_back({"marker", OpSetOf({Op::kDetach, Op::kContiguousBackward, Op::kWithGradient, Op::kAssign}),
+                   "of values", [](const UOp& n) { return AllSources(n, 0, IsScalarValue); }});
   rules.push_back({"multi", OpSetOf({Op::kMulti}), "of values, before they are spread over their devices",
                    [](const UOp& n) { return AllSources(n, 0, IsScalarValue); }});
   rules.push_back({"bind", OpSetOf({Op::kBind}), "a VAR to a CONST", [](const UOp&) { return true; }});
@@ -121,9 +122,10 @@ std::vector<SpecRule> KernelRules() {
       Variable(),
       {"alu", Without(Alu(), {Op::kSub, Op::kRecip}), "on scalars, before decomposition (no SUB, no RECIP)",
        [](const UOp& n) { return IsScalarValue(n) && AllSources(n, 0, IsScalarValue); }},
-      {"range", OpSetOf({Op::kRange}), "of kind global or reduce, to a constant, of dtype index",
+      {"range", OpSetOf({Op::kRange}),
+       "of kind global or reduce, to arithmetic of VARs and CONSTs, of dtype index",
        [](const UOp& n) {
-         return (KindOf(n) == AxisKind::kGlobal || KindOf(n) == AxisKind::kReduce) && n.src(0)->IsConst() &&
+         return (KindOf(n) == AxisKind::kGlobal || KindOf(n) == AxisKind::kReduce) && IsSizeExpr(*n.src(0)) &&
                 n.dtype() == dtypes::kIndex;
        }},
       {"index", OpSetOf({Op::kIndex}), "of a PARAM by dtype index",
@@ -188,10 +190,11 @@ std::vector<SpecRule> ExpandedRules() {
   rules.push_back({"alu", Without(Alu(), {Op::kSub, Op::kRecip}),
                    "on values, before decomposition (no SUB, no RECIP)",
                    [](const UOp& n) { return IsVector(n) && AllSources(n, 0, IsVector); }});
-  rules.push_back(
-      {"range", OpSetOf({Op::kRange}), "to a constant; upcast and warp ranges are gone", [](const UOp& n) {
-         return n.src(0)->IsConst() && KindOf(n) != AxisKind::kUpcast && KindOf(n) != AxisKind::kWarp;
-       }});
+  rules.push_back({"range", OpSetOf({Op::kRange}),
+                   "to arithmetic of VARs and CONSTs; upcast and warp ranges are gone", [](const UOp& n) {
+                     return IsSizeExpr(*n.src(0)) && KindOf(n) != AxisKind::kUpcast &&
+                            KindOf(n) != AxisKind::kWarp;
+                   }});
   rules.push_back({"reduce", OpSetOf({Op::kReduce}), "over RANGEs",
                    [](const UOp& n) { return IsVector(n) && AllSources(n, 1, IsRange); }});
   return rules;
@@ -206,8 +209,8 @@ std::vector<SpecRule> DecomposedRules() {
                      return IsVector(n) && no_index(n) &&
                             AllSources(n, 0, [&](const UOp& s) { return IsVector(s) && no_index(s); });
                    }});
-  rules.push_back({"range", OpSetOf({Op::kRange}), "of a machine type, to a constant",
-                   [=](const UOp& n) { return no_index(n) && n.src(0)->IsConst(); }});
+  rules.push_back({"range", OpSetOf({Op::kRange}), "of a machine type, to arithmetic of VARs and CONSTs",
+                   [=](const UOp& n) { return no_index(n) && IsSizeExpr(*n.src(0)); }});
   rules.push_back({"end", OpSetOf({Op::kEnd}), "(effect, RANGEs...)", [](const UOp& n) {
                      return n.num_src() > 0 && HasEffect(n.src(0)->op()) && AllSources(n, 1, IsRange);
                    }});

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "src/base/status.h"
 #include "src/uop/check.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 namespace {
@@ -166,16 +167,24 @@ bool ArgEquals(const Arg& a, const Arg& b) {
   return a == b;
 }
 
-UOp::UOp(Op op, DType dtype, std::vector<UOpRef> src, Arg arg, Shape shape, uint64_t hash, uint64_t id)
+UOp::UOp(Op op, DType dtype, std::vector<UOpRef> src, Arg arg, Shape shape, uop::SizeFacts sizes,
+         uint64_t hash, uint64_t id)
     : refs_(1),
       op_(op),
       dtype_(dtype),
       num_src_(static_cast<uint32_t>(src.size())),
+      broadcast_axes_(sizes.broadcast),
       hash_(hash),
       id_(id),
       arg_(std::move(arg)),
-      shape_(std::move(shape)) {
+      shape_(std::move(shape)),
+      size_info_(std::move(sizes.info)) {
   for (size_t i = 0; i < src.size(); ++i) new (src_array() + i) UOpRef(std::move(src[i]));
+}
+
+const std::vector<UOpRef>& UOp::sizes() const {
+  static const auto* none = new std::vector<UOpRef>;
+  return size_info_ == nullptr ? *none : size_info_->sizes;
 }
 
 int64_t UOp::numel() const {
@@ -210,9 +219,10 @@ class UOpTable {
     }
     absl::StatusOr<Shape> shape = CheckNode(op, dtype, src, arg);
     if (!shape.ok()) return shape.status();
+    uop::SizeFacts sizes = uop::FactsOfSizes(op, src, arg, *shape);
     void* memory = ::operator new(sizeof(UOp) + src.size() * sizeof(UOpRef));
-    UOp* node = new (memory) UOp(op, dtype, std::move(src), std::move(arg), *std::move(shape), hash,
-                                 next_id.fetch_add(1, std::memory_order_relaxed));
+    UOp* node = new (memory) UOp(op, dtype, std::move(src), std::move(arg), *std::move(shape),
+                                 std::move(sizes), hash, next_id.fetch_add(1, std::memory_order_relaxed));
     const Key own{hash, op, dtype, node->src(), &node->arg()};
     UOpRef other;
     {

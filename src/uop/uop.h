@@ -49,12 +49,12 @@ inline bool IsMovement(Op op) { return OpFlagsOf(op) & kFlagMovement; }
 inline bool HasEffect(Op op) { return OpFlagsOf(op) & kFlagEffect; }
 
 // What a RANGE becomes: one line an axis kind, "text" as printed.
-#define UNDERSTUDY_AXIS_KINDS(X)                                                                      \
-  X(Global, "global")                                                                                 \
-  X(Local, "local")                                                                                   \
-  X(Loop, "loop")                                                                                     \
-  X(Upcast, "upcast") X(GroupReduce, "group") X(Reduce, "reduce") X(Unroll, "unroll") X(Warp, "warp") \
-      X(Thread, "thread")
+#define UNDERSTUDY_AXIS_KINDS(X) \
+  X(Global, "global")            \
+  X(Local, "local")              \
+  X(Loop, "loop")                \
+  X(Upcast, "upcast")            \
+  X(GroupReduce, "group") X(Reduce, "reduce") X(Unroll, "unroll") X(Warp, "warp") X(Thread, "thread")
 enum class AxisKind : uint8_t {
 #define AXIS(name, text) k##name,
   UNDERSTUDY_AXIS_KINDS(AXIS)
@@ -167,6 +167,11 @@ class IntrusivePtr {
   T* p_ = nullptr;
 };
 
+namespace uop {
+struct SizeInfo;   // sizes.h
+struct SizeFacts;  // sizes.h
+}  // namespace uop
+
 class UOp;
 void AddRef(const UOp* node);
 void Release(const UOp* node);
@@ -197,6 +202,12 @@ class UOp {
   // Shape on tensor level, {} for scalars and everywhere on kernel level.
   const Shape& shape() const { return shape_; }
   int64_t numel() const;
+  // What the shape does not say of axes whose length is variable (sizes.h): one expression or null an axis,
+  // empty when no axis is such; the whole of it, null when there is nothing to say; axes expanded from 1 (by
+  // bit).
+  const std::vector<UOpRef>& sizes() const;
+  const std::shared_ptr<const uop::SizeInfo>& size_info() const { return size_info_; }
+  uint32_t broadcast_axes() const { return broadcast_axes_; }
 
   bool IsConst() const { return op_ == Op::kConst; }
   bool IsConst(int64_t v) const {
@@ -217,7 +228,8 @@ class UOp {
   friend void AddRef(const UOp* node);
   friend void Release(const UOp* node);
 
-  UOp(Op op, DType dtype, std::vector<UOpRef> src, Arg arg, Shape shape, uint64_t hash, uint64_t id);
+  UOp(Op op, DType dtype, std::vector<UOpRef> src, Arg arg, Shape shape, uop::SizeFacts sizes, uint64_t hash,
+      uint64_t id);
   ~UOp() = default;
   UOpRef* src_array() { return reinterpret_cast<UOpRef*>(this + 1); }
   const UOpRef* src_array() const { return reinterpret_cast<const UOpRef*>(this + 1); }
@@ -226,10 +238,12 @@ class UOp {
   Op op_;
   DType dtype_;
   uint32_t num_src_;
+  uint32_t broadcast_axes_;
   uint64_t hash_;
   uint64_t id_;
   Arg arg_;
   Shape shape_;
+  std::shared_ptr<const uop::SizeInfo> size_info_;
   // num_src_ UOpRefs follow in the same allocation.
 };
 

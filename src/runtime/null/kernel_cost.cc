@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/runtime/null/kernel_cost.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "absl/container/flat_hash_set.h"
@@ -35,7 +36,7 @@ class Counter {
   static int64_t Steps(const std::vector<UOpRef>& ranges) {
     int64_t n = 1;
     for (const UOpRef& r : ranges)
-      n = Times(n, r->op() == Op::kRange && r->src(0)->op() == Op::kConst ? RangeEnd(r) : 1);
+      n = Times(n, r->op() == Op::kRange ? std::max<int64_t>(RangeEnd(r), 0) : 1);
     return n;
   }
 
