@@ -259,12 +259,13 @@ void SplitToSequence(NodeContext& c) {
   std::vector<int64_t> sizes;
   if (!c.Has(1)) {
     keep = c.Int("keepdims", 1) != 0;
+    if (!c.Want(n <= 65536, "a sequence of ", n, " items")) return;
     sizes.assign(n, 1);
   } else {
     sizes = c.Ints(1);
     if (c.ok() && c.In(1).ndim() == 0) {
       const int64_t size = sizes[0];
-      if (!c.Want(size > 0, "pieces of ", size)) return;
+      if (!c.Want(size > 0 && n / size < 65536, "pieces of ", size)) return;
       sizes.clear();
       for (int64_t at = 0; at < n; at += size) sizes.push_back(std::min(size, n - at));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools: reductions of windows, with ONNX's padding, rounding of sizes and indices.
+#include <algorithm>
 #include <cmath>
 
 #include "src/tensor/elementwise_ops.h"
@@ -29,16 +30,17 @@ Tensor Counts(NodeContext& c, const SpatialWindows& w, const Shape& input, bool 
   Tensor all;
   const size_t axes = w.kernel.size();
   for (size_t i = 0; i < axes; ++i) {
+    if (!c.Want(w.count[i] <= (1 << 24), w.count[i], " windows along an axis")) return Tensor(c.status());
     std::vector<float> counts;
     const int64_t low = with_pads ? -w.pads[i].first : 0;
     const int64_t high = input[i + 2] + (with_pads ? w.pads[i].second : 0);
     for (int64_t o = 0; o < w.count[i]; ++o) {
       const int64_t first = o * w.stride[i] - w.pads[i].first;
-      int64_t n = 0;
-      for (int64_t j = 0; j < w.kernel[i]; ++j) {
-        const int64_t at = first + j * w.dilation[i];
-        n += at >= low && at < high;
-      }
+      // Of first + j d for j in [0, k): those in [low, high).
+      const int64_t d = w.dilation[i], k = w.kernel[i];
+      const int64_t from = first >= low ? 0 : (low - first + d - 1) / d;
+      const int64_t to = high <= first ? 0 : std::min(k, (high - first + d - 1) / d);
+      const int64_t n = std::max<int64_t>(to - from, 0);
       counts.push_back(static_cast<float>(n));
     }
     Shape along(axes, 1);

@@ -33,6 +33,8 @@ double Kernel(const ResizeMode& m, double d) {
   return 0;
 }
 
+constexpr int64_t kMostTaps = 1 << 24;  // weights on the host, an axis
+
 struct Taps {
   int64_t count = 0;             // a row's
   std::vector<int64_t> places;   // {out, count}
@@ -78,7 +80,7 @@ Taps TapsOf(NodeContext& c, const ResizeMode& m, int64_t in, int64_t out, double
   // A window of even width around the position.
   const int64_t half = nearest ? 0 : static_cast<int64_t>(std::min(std::ceil(support / shrink), 1e6));
   t.count = nearest ? 1 : 2 * half;
-  if (!c.Want(t.count * std::max<int64_t>(out, 1) < (int64_t{1} << 31), "weights of ", t.count,
+  if (!c.Want(out <= kMostTaps && t.count * std::max<int64_t>(out, 1) <= kMostTaps, "weights of ", t.count,
               " elements each"))
     return t;
   for (int64_t o = 0; o < out; ++o) {
@@ -391,6 +393,7 @@ void AffineGrid(NodeContext& c) {
   std::vector<Tensor> columns;  // x, y, z, 1
   for (int64_t a = axes; a-- > 0;) {
     const int64_t n = spatial[a];
+    if (!c.Want(n >= 0 && n <= kMostTaps, "a size of ", n)) return;
     std::vector<double> at(n);
     for (int64_t i = 0; i < n; ++i) {
       const auto k = static_cast<double>(i), m = static_cast<double>(n);
@@ -436,10 +439,12 @@ void RoiAlign(NodeContext& c) {
     double size = to - from;
     if (!half) size = std::max(size, 1.0);
     const double bin = size / static_cast<double>(out);
-    a.grid = ratio > 0 ? ratio : static_cast<int64_t>(std::min(std::ceil(bin), 1e6));
-    if (!c.Want(a.grid <= 65536 && std::isfinite(from) && std::isfinite(to), "a region from ", from, " to ",
-                to))
+    if (!c.Want(std::isfinite(bin) && std::abs(bin) < 1e6 && ratio < 65536, "a region from ", from, " to ",
+                to)) {
       return a;
+    }
+    a.grid = ratio > 0 ? ratio : static_cast<int64_t>(std::ceil(bin));
+    if (!c.Want(a.grid * out <= kMostTaps, a.grid, " samples each")) return a;
     a.grid = std::max<int64_t>(a.grid, 1);
     for (int64_t o = 0; o < out; ++o) {
       for (int64_t i = 0; i < a.grid; ++i) {

@@ -15,7 +15,7 @@ namespace understudy::onnx::ops {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
-constexpr int64_t kMostRoots = int64_t{1} << 26;  // elements of the matrix
+constexpr int64_t kMostRoots = int64_t{1} << 25;  // elements of the matrix
 
 // The transform of the last axis of re (and im, when given), which has n elements or fewer after padding.
 struct Complex {
@@ -24,7 +24,9 @@ struct Complex {
 // matrix[i][k] = scale_i cos or sin (2 pi i k / n).
 Tensor Roots(NodeContext& c, int64_t in, int64_t out, int64_t n, bool sine, DType dtype,
              const std::vector<double>& scale = {}) {
-  if (!c.Want(in * out <= kMostRoots, "a transform of ", n, " points")) return Tensor(c.status());
+  if (!c.Want(in <= kMostRoots && out <= kMostRoots && in * out <= kMostRoots, "a transform of ", n,
+              " points"))
+    return Tensor(c.status());
   std::vector<double> m(in * out);
   for (int64_t i = 0; i < in; ++i) {
     for (int64_t k = 0; k < out; ++k) {
@@ -85,7 +87,7 @@ void Window(NodeContext& c, double a, double b, double d) {
   const int64_t size = c.IntOf(0);
   const auto type = static_cast<ElemType>(c.Int("output_datatype", 1));
   if (HeldIn(type).IsVoid()) return c.Refuse("elements of ", ElemTypeName(type));
-  if (!c.Want(size >= 0 && size <= (int64_t{1} << 30), "a window of ", size)) return;
+  if (!c.Want(size >= 0 && size <= (int64_t{1} << 24), "a window of ", size)) return;
   const double period = static_cast<double>(c.Int("periodic", 1) != 0 ? size : size - 1);
   std::vector<double> w(size);
   for (int64_t i = 0; i < size; ++i) {
@@ -142,6 +144,7 @@ void MelWeightMatrix(NodeContext& c) {
               bins, " bins of ", length, " points at ", rate))
     return;
   const int64_t rows = length / 2 + 1;
+  if (!c.Want(rows * bins <= (int64_t{1} << 24), "a matrix of ", rows, " by ", bins)) return;
   const auto mel = [](double hz) { return 2595 * std::log10(1 + hz / 700); };
   std::vector<int64_t> edges;
   const double step = (mel(high) - mel(low)) / static_cast<double>(bins + 2);

@@ -9,7 +9,7 @@ namespace understudy::onnx {
 namespace {
 
 constexpr int kMaxDepth = 64;           // of subgraphs and functions
-constexpr int64_t kMaxSteps = 1000000;  // of loops and recurrences in one run
+constexpr int64_t kMaxSteps = 1 << 16;  // of loops and recurrences in one run
 
 std::string Where(const NodeProto& node) {
   return absl::StrCat("onnx: ", node.op_type, node.name.empty() ? "" : " '" + node.name + "'",

@@ -55,7 +55,7 @@ class Runner {
 
   const std::string& device() const { return device_; }
   Generator& generator() { return generator_; }
-  // Counts a turn of a loop or a step of a recurrence: ResourceExhausted beyond a million.
+  // Counts a turn of a loop or a step of a recurrence: ResourceExhausted beyond 65536.
   absl::Status CountSteps(int64_t n);
 
  private:
