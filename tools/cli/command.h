@@ -26,6 +26,7 @@ absl::StatusOr<int> RunConform(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunAsm(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunDisasm(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunFuzz(const std::vector<std::string>& arguments);
+absl::StatusOr<int> RunOnnx(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments);
 
 }  // namespace understudy::cli

@@ -108,6 +108,20 @@ Exit code: 0, 1 when lines do not assemble (all of them are listed, with the pla
 )",
      {"gfx", "wave_size", "output", "json"},
      RunAsm},
+    {"onnx",
+     "print what an ONNX model consists of, and run it",
+     R"(usage: understudy onnx [--inputs=random|zeros|FILE.npz] [--device=NAME] [--sizes=NAME=N,...] [--json] MODEL.onnx
+
+Prints the inputs, outputs and operators of the model, runs it and prints the first elements of its outputs.
+
+  --inputs=WHAT    random (default: normal floats, integers 0 and 1; always the same), zeros, or arrays by name from numpy.savez
+  --device=NAME    CPU (default), REF, AMD (the mock machine) or NULL (schedules and counts only)
+  --sizes=LIST     sizes of the named dimensions of made-up inputs (default 1), such as batch=2,length=16
+  --json           JSON, with all elements of the outputs
+Exit code: 0, or 2 on an error: a file or an operator that is refused, by name.
+)",
+     {"inputs", "device", "sizes", "json"},
+     RunOnnx},
     {"trace",
      "print a kernel graph after each stage of lowering",
      R"(usage: understudy trace [--target=NAME] [--choices=LIST] [--stage=NAME] [FILE]
