@@ -2,23 +2,20 @@
 #include "src/runtime/clang/clang_device.h"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "src/base/bits.h"
 #include "src/base/file.h"
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
 #include "src/render/c_text.h"
 #include "src/runtime/clang/guest.h"
+#include "src/runtime/clang/guest_run.h"
 
 namespace understudy {
 namespace {
@@ -70,104 +67,6 @@ absl::Status CheckArguments(const RenderedText& k, size_t buffers, absl::Span<co
     if (vars[i] < v.min || vars[i] > v.max)
       return absl::OutOfRangeError(absl::StrCat("kernel ", k.name, ": variable ", v.name, " = ", vars[i],
                                                 ", expected [", v.min, ", ", v.max, "]"));
-  }
-  return absl::OkStatus();
-}
-
-// Memory that this process and a guest share: an unnamed file.
-class SharedFile {
- public:
-  explicit SharedFile(size_t bytes) : bytes_(bytes) {
-    fd_ = memfd_create("understudy-launch", MFD_CLOEXEC);
-    if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(bytes)) != 0) return;
-    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-    if (p != MAP_FAILED) data_ = static_cast<uint8_t*>(p);
-  }
-  SharedFile(const SharedFile&) = delete;
-  SharedFile& operator=(const SharedFile&) = delete;
-  ~SharedFile() {
-    if (data_ != nullptr) munmap(data_, bytes_);
-    if (fd_ >= 0) close(fd_);
-  }
-  uint8_t* data() const { return data_; }
-  int fd() const { return fd_; }
-
- private:
-  const size_t bytes_;
-  int fd_ = -1;
-  uint8_t* data_ = nullptr;
-};
-
-// Where a launch's buffers lie in the shared file: ranges that overlap stay together.
-struct Interval {
-  uint64_t begin = 0, end = 0, offset = 0;
-  bool written = false;
-};
-std::vector<Interval> Intervals(const RenderedText& k, absl::Span<const Allocation> buffers) {
-  std::vector<Interval> all, merged;
-  for (const KernelParam& p : k.params) {
-    const Allocation& a = buffers[p.position];
-    all.push_back({a.address, a.address + a.bytes, 0, p.written});
-  }
-  std::sort(all.begin(), all.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-  for (const Interval& i : all) {
-    if (merged.empty() || i.begin >= merged.back().end) {
-      merged.push_back(i);
-      continue;
-    }
-    merged.back().end = std::max(merged.back().end, i.end);
-    merged.back().written |= i.written;
-  }
-  return merged;
-}
-
-absl::Status RunGuest(const Processor& processor, const std::string& emulator, double seconds,
-                      const ClangProgram& program, absl::Span<const Allocation> buffers,
-                      absl::Span<const int64_t> vars) {
-  const RenderedText& k = program.rendered();
-  const size_t count = k.params.empty() ? 0 : static_cast<size_t>(k.params.back().position) + 1;
-  if (count > clang_guest::kMostBuffers)
-    return absl::UnimplementedError(
-        absl::StrCat("kernel ", k.name, ": ", count, " buffers, a guest takes ", clang_guest::kMostBuffers));
-  std::vector<Interval> intervals = Intervals(k, buffers);
-  constexpr uint64_t kAlign = 64;
-  uint64_t bytes = AlignUp((clang_guest::kHeaderWords + vars.size() + count) * 8, kAlign);
-  for (Interval& i : intervals) {
-    i.offset = bytes + i.begin % kAlign;
-    bytes = AlignUp(i.offset + (i.end - i.begin), kAlign);
-  }
-  bytes = std::max<uint64_t>(AlignUp(bytes, 4096), 4096);
-  if (bytes > processor.most_bytes)
-    return absl::ResourceExhaustedError(absl::StrCat("kernel ", k.name, ": ", bytes, " bytes of buffers, ",
-                                                     processor.name, " takes ", processor.most_bytes));
-  const SharedFile file(bytes);
-  if (file.data() == nullptr)
-    return absl::ResourceExhaustedError(absl::StrCat("no shared memory of ", bytes, " bytes"));
-  const auto word = [&](size_t i, uint64_t value) { StoreLE<uint64_t>(file.data() + 8 * i, value); };
-  word(clang_guest::kMagicWord, clang_guest::kMagic);
-  word(clang_guest::kBytes, bytes);
-  word(clang_guest::kBuffers, count);
-  word(clang_guest::kVars, vars.size());
-  word(clang_guest::kWorkgroups, static_cast<uint64_t>(k.global[0]));
-  for (size_t i = 0; i < vars.size(); ++i)
-    word(clang_guest::kHeaderWords + i, static_cast<uint64_t>(vars[i]));
-  for (const KernelParam& p : k.params) {
-    const uint64_t at = buffers[p.position].address;
-    const auto i = std::find_if(intervals.begin(), intervals.end(), [&](const Interval& interval) {
-      return interval.begin <= at && at < std::max(interval.end, interval.begin + 1);
-    });
-    US_CHECK(i != intervals.end()) << "a buffer without a place";
-    word(clang_guest::kHeaderWords + vars.size() + p.position, i->offset + (at - i->begin));
-  }
-  for (const Interval& i : intervals)
-    std::memcpy(file.data() + i.offset, reinterpret_cast<const void*>(i.begin), i.end - i.begin);
-
-  US_RETURN_IF_ERROR(
-      RunCommand({.argv = {emulator, program.file()}, .seconds = seconds, .pass_fd = file.fd()}));
-  if (LoadLE<uint64_t>(file.data() + 8 * clang_guest::kDone) != 1)
-    return absl::AbortedError(absl::StrCat("kernel ", k.name, " ended before it was done"));
-  for (const Interval& i : intervals) {
-    if (i.written) std::memcpy(reinterpret_cast<void*>(i.begin), file.data() + i.offset, i.end - i.begin);
   }
   return absl::OkStatus();
 }
@@ -257,7 +156,9 @@ absl::Status ClangDevice::Launch(Program& program, absl::Span<const Allocation> 
   const auto start = std::chrono::steady_clock::now();
   const Processor* const guest = clang_guest::FindProcessor(options_.processor);
   if (guest != nullptr) {
-    const absl::Status ran = RunGuest(*guest, emulator_, options_.run_seconds, *p, buffers, vars);
+    const absl::Status ran = clang_guest::RunGuest({k.name, k.params, k.global[0], p->file(), emulator_,
+                                                    guest->name, guest->most_bytes, options_.run_seconds},
+                                                   buffers, vars);
     if (!ran.ok())
       return absl::Status(ran.code(),
                           absl::StrCat(name_, ": running ", k.name, ": ", std::string(ran.message())));
