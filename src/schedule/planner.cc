@@ -128,7 +128,9 @@ int Planner::NewTemporary(const Node& n) {
 // The slot that holds all of the node's elements in order, or -1.
 int Planner::BaseSlot(const UOpRef& node) const {
   const UOp* u = node.get();
-  while (u->op() == Op::kReshape) u = u->src(0).get();
+  // A CONTIGUOUS that is not stored is a second name for its source.
+  while (u->op() == Op::kReshape || (u->op() == Op::kContiguous && nodes_[number_.at(u)].stored < 0))
+    u = u->src(0).get();
   if (u->op() == Op::kParam) return static_cast<int>(u->arg_as<std::vector<int64_t>>()[0]);
   return ReadSlot(nodes_[number_.at(u)].stored);
 }
@@ -363,7 +365,9 @@ void Planner::BuildExpressions() {
     }
   }
   for (Unit& unit : units_) {
-    if (unit.is_copy) unit.source = BaseSlot(unit.root->src(0));
+    if (!unit.is_copy) continue;
+    unit.source = BaseSlot(unit.root->src(0));
+    US_CHECK(unit.source >= 0) << "a copy of what is not stored: " << OpName(unit.root->src(0)->op());
   }
 }
 

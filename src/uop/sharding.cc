@@ -316,6 +316,12 @@ absl::Status ShardingAnalysis::One(const UOp* u, Place& place) {
         }
       }
       return spread(ShardingOfMulti(*u));
+    case Op::kCall:
+      return absl::OkStatus();  // no value
+    case Op::kAfter:
+      place.sharding = Of(u->src(0)).sharding;
+      place.device = Of(u->src(0)).device;
+      return absl::OkStatus();
     default:
       break;
   }
@@ -340,7 +346,6 @@ absl::Status ShardingAnalysis::One(const UOp* u, Place& place) {
     place.device = std::move(where);
     return absl::OkStatus();
   }
-  if (u->dtype().IsVoid()) return absl::OkStatus();  // a CALL has no value
   if (u->numel() == 0) return spread(Replicated(first->devices));
   if (IsAlu(u->op())) return Elementwise(*u, place);
   const Place& source = Of(u->src(0));
@@ -360,7 +365,6 @@ absl::Status ShardingAnalysis::One(const UOp* u, Place& place) {
     case Op::kContiguousBackward:
     case Op::kDetach:
     case Op::kWithGradient:
-    case Op::kAfter:
       return spread(s);
     case Op::kSlice:
       return spread(u->arg_as<Ints>()[0] == s.axis ? Replicated(s.devices) : s);
