@@ -235,7 +235,7 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::Replay(Inputs inputs, cons
   for (size_t i = 0; i < bound.size(); ++i) {
     if (r.inputs[i].written) US_RETURN_IF_ERROR(Renew(bound[i]));
   }
-  return MakeResults(inputs);
+  return MakeResults(inputs, variables);
 }
 
 absl::Status CapturedFunction::RunUploads() {
@@ -287,12 +287,13 @@ absl::Status CapturedFunction::RunSteps(absl::Span<const BoundInput> inputs) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Tensor>> CapturedFunction::MakeResults(Inputs inputs) {
+absl::StatusOr<std::vector<Tensor>> CapturedFunction::MakeResults(Inputs inputs,
+                                                                  const VariableValues& variables) {
   Recording& r = *recording_;
   Results out;
   absl::flat_hash_map<int, UOpRef> nodes;  // by memory
-  const auto of_storage = [](const ResultSpec& spec, const UOpRef& storage) {
-    Tensor t(spec.view.Over(storage), spec.device);
+  const auto of_storage = [&](const ResultSpec& spec, const UOpRef& storage) {
+    Tensor t(spec.view.Bound(variables).Over(storage), spec.device);
     t.set_requires_grad(spec.requires_grad);
     return t;
   };
@@ -350,7 +351,7 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::MakeResults(Inputs inputs)
     if (spec.kind != ResultSpec::Kind::kOutput || spec.base < 0) continue;
     const Tensor& of = out[static_cast<size_t>(spec.base)];
     UOpRef u = of.uop();
-    for (const StorageView::Step& step : spec.base_steps) u = UOp::Make(step.op, u->dtype(), {u}, step.arg);
+    for (const StorageView::Step& step : spec.base_steps) u = step.Over(u);
     Tensor view(u, spec.device);
     tensor_internal::LinkView(view, of);
     view.Rebind(out[i].uop());

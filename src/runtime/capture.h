@@ -107,7 +107,7 @@ class CapturedFunction {
   absl::Status FindAddresses(absl::Span<const capture_internal::BoundInput> inputs);
   absl::Status RunUploads();
   absl::Status RunSteps(absl::Span<const capture_internal::BoundInput> inputs);
-  absl::StatusOr<Results> MakeResults(Inputs inputs);
+  absl::StatusOr<Results> MakeResults(Inputs inputs, const VariableValues& variables);
   static Tensor ViewOfInput(const capture_internal::ResultSpec& spec, const Tensor& input);
 
   Engine& engine_;

@@ -46,6 +46,12 @@ absl::StatusOr<BoundInput> CapturedFunction::Bind(const Tensor& input) {
   out.tensor = input;
   if (input.numel() == 0) return out;
   auto view = StorageView::Of(input.uop());
+  if (HasVariables(input.uop())) {
+    return absl::UnimplementedError(
+        "it depends on a variable (a slice of variable size or place); expected the whole tensor, cut inside "
+        "of "
+        "the function by the values that the call gives");
+  }
   if (!view && IsSpread(input.uop())) {
     return absl::UnimplementedError(
         "it is spread over several devices (MULTI); expected a tensor of one device, spread inside of the "

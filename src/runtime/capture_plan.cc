@@ -166,7 +166,7 @@ class Planner {
     }
     if (spec.base < 0) return;
     for (UOpRef u = WeakTensor::Shown(t, base.uop()); u != base.uop(); u = UOpRef(u->src(0)))
-      spec.base_steps.push_back({u->op(), u->arg()});
+      spec.base_steps.push_back({u->op(), u->arg(), {u->src().begin() + 1, u->src().end()}});
     std::reverse(spec.base_steps.begin(), spec.base_steps.end());
   }
 

@@ -13,9 +13,10 @@ std::optional<StorageView> StorageView::Of(const UOpRef& value) {
   StorageView view;
   const UOp* u = value.get();
   for (; u->op() != Op::kBuffer; u = u->src(0).get()) {
-    if (!IsMovement(u->op()) && u->op() != Op::kDetach && u->op() != Op::kContiguousBackward)
+    if (!IsMovement(u->op()) && u->op() != Op::kDetach && u->op() != Op::kContiguousBackward &&
+        u->op() != Op::kSlice)
       return std::nullopt;
-    view.steps.push_back({u->op(), u->arg()});
+    view.steps.push_back({u->op(), u->arg(), {u->src().begin() + 1, u->src().end()}});
   }
   view.node = UOpRef(u);
   std::reverse(view.steps.begin(), view.steps.end());
@@ -24,20 +25,43 @@ std::optional<StorageView> StorageView::Of(const UOpRef& value) {
 
 UOpRef StorageView::Over(const UOpRef& other) const {
   UOpRef u = other;
-  for (const Step& s : steps) u = UOp::Make(s.op, u->dtype(), {u}, s.arg);
+  for (const Step& s : steps) u = s.Over(u);
   return u;
+}
+
+UOpRef StorageView::Step::Over(const UOpRef& x) const {
+  std::vector<UOpRef> src{x};
+  src.insert(src.end(), more.begin(), more.end());
+  return UOp::Make(op, x->dtype(), std::move(src), arg);
+}
+
+StorageView StorageView::Bound(const VariableValues& values) const {
+  StorageView out = *this;
+  for (Step& s : out.steps) {
+    for (UOpRef& expr : s.more) {
+      uop::SubstitutionMap map;
+      for (const UOpRef& bind : uop::NodesOf(expr, Op::kBind)) {
+        const auto it = values.find(bind->src(0)->arg_as<VarArg>().name);
+        if (it != values.end()) map[bind] = uop::Bind(UOpRef(bind->src(0)), it->second);
+      }
+      if (!map.empty()) expr = uop::Substitute(expr, map);
+    }
+  }
+  return out;
 }
 
 bool StorageView::SameSteps(const StorageView& o) const {
   return std::equal(steps.begin(), steps.end(), o.steps.begin(), o.steps.end(),
-                    [](const Step& a, const Step& b) { return a.op == b.op && ArgEquals(a.arg, b.arg); });
+                    [](const Step& a, const Step& b) {
+                      return a.op == b.op && ArgEquals(a.arg, b.arg) && a.more == b.more;
+                    });
 }
 
 std::optional<int64_t> StorageView::Offset() const {
   int64_t offset = 0;
   UOpRef u = node;
   for (const Step& s : steps) {
-    const UOpRef next = UOp::Make(s.op, u->dtype(), {u}, s.arg);
+    const UOpRef next = s.Over(u);
     if (s.op == Op::kShrink) {
       // One cut axis; those before it have one element left, those after it are whole.
       const auto& bounds = std::get<std::vector<int64_t>>(s.arg);
@@ -60,6 +84,10 @@ std::optional<int64_t> StorageView::Offset() const {
 }
 
 Buffer* StorageView::buffer() const { return dynamic_cast<Buffer*>(slot().impl.get()); }
+
+bool HasVariables(const UOpRef& value) {
+  return !uop::NodesOf(value, Op::kBind).empty() || !uop::NodesOf(value, Op::kVar).empty();
+}
 
 bool IsSpread(const UOpRef& value) { return !uop::NodesOf(value, Op::kMulti).empty(); }
 

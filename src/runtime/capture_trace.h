@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "src/runtime/engine.h"
 #include "src/runtime/recorder.h"
+#include "src/schedule/sizes.h"
 #include "src/tensor/watch.h"
 
 namespace understudy::capture_internal {
@@ -26,6 +27,8 @@ struct StorageView {
   struct Step {
     Op op;
     Arg arg;
+    std::vector<UOpRef> more;  // sources after the first: where a SLICE begins and how long it is
+    UOpRef Over(const UOpRef& x) const;
   };
   UOpRef node;
   std::vector<Step> steps;
@@ -34,6 +37,8 @@ struct StorageView {
   static std::optional<StorageView> Of(const UOpRef& value);
   // The same view of other storage.
   UOpRef Over(const UOpRef& other) const;
+  // With other values of variables, where `values` has them.
+  StorageView Bound(const VariableValues& values) const;
   bool SameSteps(const StorageView& o) const;
   // The first element when the value is a range of the storage in its order.
   std::optional<int64_t> Offset() const;
@@ -148,6 +153,8 @@ class Trace : public EngineRecorder, public TensorWatch {
   absl::flat_hash_set<const void*> seen_ids_, assigned_ids_;
 };
 
+// Whether a variable takes part.
+bool HasVariables(const UOpRef& value);
 // Whether the value is spread over several devices.
 bool IsSpread(const UOpRef& value);
 

@@ -127,6 +127,7 @@ absl::Status GpuGraph::Write(Copy& copy) {
     }
   }
   copy.stale.clear();
+  copy.is_stale.assign(values_.size(), false);
   scratch_va_ = gpu_.scratch_.va;
   recoveries_ = gpu_.stats_.recoveries;
   return absl::OkStatus();
@@ -138,7 +139,10 @@ void GpuGraph::Set(size_t kernel, size_t offset, uint64_t value) {
   const size_t i = first_arg_[kernel] + offset / 8;
   if (values_[i] == value) return;
   values_[i] = value;
-  for (Copy& copy : copies_) copy.stale.push_back(static_cast<uint32_t>(i));
+  for (Copy& copy : copies_) {
+    if (!copy.is_stale[i]) copy.stale.push_back(static_cast<uint32_t>(i));
+    copy.is_stale[i] = true;
+  }
 }
 
 // A copy whose arguments are those of now.
@@ -158,8 +162,10 @@ absl::StatusOr<GpuGraph::Copy*> GpuGraph::Ready() {
     copy = &copies_[current_];
     if (running(*copy)) US_RETURN_IF_ERROR(gpu_.WaitFor(QueueKind::kCompute, copy->last));
   }
-  for (const uint32_t i : copy->stale)
+  for (const uint32_t i : copy->stale) {
     StoreLE<uint64_t>(memory_.host + copy->args + value_at_[i], values_[i]);
+    copy->is_stale[i] = false;
+  }
   gpu_.stats_.graph_patches += static_cast<int64_t>(copy->stale.size());
   copy->stale.clear();
   return copy;

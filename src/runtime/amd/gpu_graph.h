@@ -54,6 +54,7 @@ class GpuGraph {
     size_t words = 0;
     uint64_t last = 0;            // timeline value of its latest run
     std::vector<uint32_t> stale;  // arguments to be written before the next
+    std::vector<bool> is_stale;   // by argument
   };
 
   GpuGraph(AmdGpu& gpu, std::vector<GraphKernel> kernels) : gpu_(gpu), kernels_(std::move(kernels)) {}

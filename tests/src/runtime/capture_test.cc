@@ -556,5 +556,46 @@ TEST_P(CaptureTest, LaunchTimesAreRecordedAsThoseOfEagerRuns) {
   EXPECT_GE(timed.launches().size(), 1u);
 }
 
+// The value of a variable as an element.
+Tensor ValueOf(const std::string& name, int64_t value, const std::string& device) {
+  return Tensor(uop::Cast(uop::Bind(uop::Var(name, 0, 9), value), dtypes::kFloat32), device);
+}
+
+TEST_P(CaptureTest, VariablesMayChangeFromReplayToReplay) {
+  CapturedFunction f(
+      *engine,
+      [&](In in, const VariableValues& v) -> OutOr {
+        const Tensor n = ValueOf("n", v.at("n"), d0), fixed = ValueOf("k", 4, d0);
+        Tensor y = in[0] * n + fixed;
+        US_RETURN_IF_ERROR(engine->Realize(y));
+        return Out{y.Sum() + n, y};
+      },
+      "scaled");
+  const Tensor x = F32({1, 10}, {2});
+  for (const int64_t n : {3, 5, 5, 0, 9, 7}) {
+    const EngineStats before = engine->stats();
+    const OutOr y = f({x}, {{"n", n}});
+    ASSERT_TRUE(y.ok()) << y.status();
+    const auto v = static_cast<float>(n);
+    if (n == 7) {
+      EXPECT_EQ(engine->stats().schedules_made, before.schedules_made);
+      EXPECT_EQ(engine->stats().kernels_compiled, before.kernels_compiled);
+    }
+    EXPECT_THAT(Get((*y)[0]), ElementsAre(12 * v + 8));
+    EXPECT_THAT(Get((*y)[1]), ElementsAre(v + 4, 10 * v + 4));
+  }
+  EXPECT_EQ(f({x}, {{"n", 10}}).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(f({x}, {{"n", -1}}).status().message()),
+              HasSubstr("captured function scaled: variable n is -1, expected 0 to 9"));
+  EXPECT_THAT(std::string(f({x}).status().message()), HasSubstr("variables {}, recorded with {n}"));
+  EXPECT_THAT(std::string(f({x}, {{"n", 1}, {"k", 2}}).status().message()), HasSubstr("recorded with {n}"));
+  // A function that binds something else than what it is given.
+  CapturedFunction wrong(
+      *engine, [&](In in, const VariableValues&) -> OutOr { return Out{in[0] * ValueOf("n", 2, d0)}; });
+  ASSERT_TRUE(wrong({x}, {{"n", 3}}).ok());
+  EXPECT_THAT(std::string(wrong({x}, {{"n", 3}}).status().message()),
+              HasSubstr("variable n is bound to 2, and the call gave 3"));
+}
+
 }  // namespace
 }  // namespace understudy
