@@ -34,6 +34,13 @@ check "trace" 0 "amdgpu_kernel" "$understudy" trace --target=gfx1100 --stage=llv
 check "trace: OpenCL C" 0 "__kernel" "$understudy" trace --target=opencl --stage=opencl
 check "trace: HIP C++" 0 "amdgpu_flat_work_group_size" "$understudy" trace --target=hip --stage=hip
 check "trace: C and costs" 0 "flops: 524288" "$understudy" trace --target=c --stage=result
+model=tests/data/onnx/digits.onnx
+check "onnx" 0 "[3,10]" "$understudy" onnx --sizes=batch=3 "$model"
+check "onnx on the mock machine, as JSON" 0 '"device":"AMD"' "$understudy" onnx --device=AMD --json "$model"
+check "onnx without a model" 2 "expected one model" "$understudy" onnx
+check "onnx of another file" 2 "understudy onnx: onnx: offset 0: ModelProto field 15: wire type 3" "$understudy" onnx tests/data/onnx/digits.json
+check "onnx on no device" 2 "TPU" "$understudy" onnx --device=TPU "$model"
+check "onnx with wrong sizes" 2 "--sizes: 'batch', expected NAME=NUMBER" "$understudy" onnx --sizes=batch "$model"
 check "trace of a stage that is none" 2 "--stage=nonsense: expected one of kernel, choices" "$understudy" trace --stage=nonsense
 check "conform without files" 2 "no FILE given" "$understudy" conform
 check "conform of an absent file" 2 "absent.jsonl" "$understudy" conform absent.jsonl

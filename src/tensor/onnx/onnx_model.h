@@ -50,8 +50,8 @@ struct OnnxValueInfo {
 class OnnxModel {
  public:
   // Files are mapped; external data is looked for in the model's folder and must stay inside it. Refused with
-  // the reason: bytes that are no model, operator sets older than 7 (but 1 and up where no operator of the
-  // model changed), initialisers that do not fit their shapes.
+  // the reason: bytes that are no model, initialisers that do not fit their shapes. Operators and versions are
+  // judged when a run comes to them.
   static absl::StatusOr<OnnxModel> Load(const std::string& path, OnnxOptions options = {});
   // From memory; external data is refused.
   static absl::StatusOr<OnnxModel> Parse(std::vector<uint8_t> bytes, OnnxOptions options = {});
