@@ -11,6 +11,7 @@
 #include "src/base/bits.h"
 #include "src/base/status.h"
 #include "src/codegen/free_ranges.h"
+#include "src/codegen/pack.h"
 #include "src/codegen/stages.h"
 #include "src/codegen/tensor_core.h"
 #include "src/uop/build.h"
@@ -25,7 +26,7 @@ constexpr const char* kNames[] = {
 };
 
 // Code that a kernel may grow to: copies of the body by upcasts, lanes and unrolling.
-constexpr int64_t kMaxUpcast = 64, kMaxLanes = 64, kMaxUnroll = 256;
+constexpr int64_t kMaxUpcast = 256, kMaxLanes = 64, kMaxUnroll = 256;
 
 }  // namespace
 
@@ -58,7 +59,9 @@ absl::StatusOr<ChoiceList> ParseChoices(const std::string& text) {
     const auto it =
         std::find_if(std::begin(kNames), std::end(kNames), [&](const char* n) { return name == n; });
     if (it == std::end(kNames)) {
-      return bad("upcast, vectorize, unroll, local, group, thread, swap, nolocals, pad, pad_reduce or tc");
+      return bad(
+          "upcast, vectorize, unroll, local, group, thread, swap, nolocals, pad, pad_reduce, tc, block or "
+          "pack");
     }
     c.kind = static_cast<ChoiceKind>(it - kNames);
     list.push_back(c);
@@ -130,7 +133,7 @@ class Splitter {
   Splitter(UOpRef kernel, const Target& target, KernelRanges ranges)
       : kernel_(std::move(kernel)), target_(target), ranges_(std::move(ranges)) {
     for (const auto* list : {&ranges_.outputs, &ranges_.reduces}) {
-      for (const UOpRef& r : *list) next_id_ = std::max(next_id_, RangeId(r) + 1);
+      for (const UOpRef& r : *list) numbers_.range = std::max(numbers_.range, RangeId(r) + 1);
     }
   }
 
@@ -151,6 +154,7 @@ class Splitter {
   }
 
   absl::Status Try(const Choice& c) {
+    if (packed_ && c.kind != ChoiceKind::kPack) return No("it comes before operands are packed");
     if (c.kind == ChoiceKind::kNoLocals) return NoLocals();
     if (c.kind == ChoiceKind::kTensorCore) return UseTensorCore(c);
     const bool reduce =
@@ -162,8 +166,9 @@ class Splitter {
     UOpRef& axis = axes[c.axis];
     if (axis == nullptr) return No("the axis is used up");
     if (c.kind == ChoiceKind::kSwap) return Swap(c);
+    if (c.kind == ChoiceKind::kPack) return Pack(axis, c.amount);
     if (c.kind == ChoiceKind::kPadOutput || c.kind == ChoiceKind::kPadReduce) return Pad(axis, c.amount);
-    if (c.amount < 2 || !Divides(c.amount, axis))
+    if (c.amount < 2 || (!Divides(c.amount, axis) && !MayOverlap(c, axis)))
       return No("the amount must be at least 2 and divide ", StepsText(axis));
     AxisKind kind = AxisKind::kUpcast;
     switch (c.kind) {
@@ -183,6 +188,11 @@ class Splitter {
         US_RETURN_IF_ERROR(IsInnermost(axis));
         kind = AxisKind::kUnroll;
         break;
+      case ChoiceKind::kBlock:
+        if (target_.has_local) return No("work-items run in no order");
+        Block(axis, c.amount);
+        split_ = true;
+        return absl::OkStatus();
       case ChoiceKind::kThread:
         if (!target_.has_threads) return No("the target has no threads");
         if (thread_) return No("an axis is spread over threads already");
@@ -193,6 +203,15 @@ class Splitter {
         return absl::OkStatus();
       case ChoiceKind::kLocal:
       case ChoiceKind::kGroup: {
+        if (c.kind == ChoiceKind::kGroup && !target_.has_local && target_.vector_bytes > 0) {
+          if (!IsPow2(static_cast<uint64_t>(c.amount)) || c.amount > kMaxLanes)
+            return No("the parts are lanes: a power of two of at most ", kMaxLanes);
+          if (group_ != nullptr && RangeEnd(group_) != c.amount)
+            return No("the kernel's other group has ", RangeEnd(group_), " parts");
+          US_RETURN_IF_ERROR(CanGroup(axis));
+          kind = AxisKind::kGroupReduce;
+          break;
+        }
         if (!target_.has_local) return No("the target has no workgroups");
         if (no_locals_) return No("an earlier choice rules work-items out");
         if (tensor_core_ && c.kind == ChoiceKind::kGroup)
@@ -214,13 +233,49 @@ class Splitter {
     if (kind == AxisKind::kGroupReduce && group_ != nullptr) {
       inner = group_;
     } else {
-      inner = uop::Range(c.amount, next_id_++, kind);
+      inner = uop::Range(c.amount, numbers_.range++, kind);
       if (kind == AxisKind::kGroupReduce) group_ = inner;
     }
-    const UOpRef outer = OuterRange(axis, c.amount);
+    const UOpRef outer = Outer(axis, c.amount);
     Split(axis, outer, inner);
     axis = outer;
     return absl::OkStatus();
+  }
+
+  // Where the amount does not divide the range, the last step starts earlier and computes some outputs once
+  // more: the same values, provided that the kernel does not read what it writes. Work-items of other targets
+  // would write them at the same time.
+  bool MayOverlap(const Choice& c, const UOpRef& axis) const {
+    const ChoiceKind kind = c.kind;
+    if (kind != ChoiceKind::kUpcast && kind != ChoiceKind::kVectorize && kind != ChoiceKind::kBlock)
+      return false;
+    if (target_.has_local || IsVariable(axis) || c.amount > RangeEnd(axis)) return false;
+    for (const UOpRef& load : uop::NodesOf(kernel_, Op::kLoad)) {
+      for (const UOpRef& store : kernel_->src()) {
+        if (load->src(0)->src(0) == store->src(0)->src(0)) return false;
+      }
+    }
+    return true;
+  }
+
+  // What is left of `axis` in steps of `amount`; null when that is one step.
+  static UOpRef Outer(const UOpRef& axis, int64_t amount) {
+    if (Divides(amount, axis)) return OuterRange(axis, amount);
+    return uop::Range(RangeEnd(axis) / amount + 1, RangeId(axis), RangeKind(axis));
+  }
+
+  // The neighbours turn fastest of all loops.
+  void Block(UOpRef& axis, int64_t amount) {
+    const UOpRef inner = uop::Range(amount, numbers_.range++, RangeKind(axis));
+    Split(axis, Outer(axis, amount), inner);
+    std::vector<UOpRef> stores;
+    for (const UOpRef& store : kernel_->src()) {
+      std::vector<UOpRef> src(store->src().begin(), store->src().end());
+      std::stable_partition(src.begin() + 2, src.end(), [&](const UOpRef& r) { return !(r == inner); });
+      stores.push_back(store->WithSrc(std::move(src)));
+    }
+    kernel_ = kernel_->WithSrc(std::move(stores));
+    axis = inner;
   }
 
   absl::Status NoLocals() {
@@ -301,6 +356,13 @@ class Splitter {
     return absl::OkStatus();
   }
 
+  absl::Status Pack(const UOpRef& loop, int64_t param) {
+    if (target_.pack_bytes == 0) return No("the target has no cache to pack operands into");
+    US_ASSIGN_OR_RETURN(kernel_, PackOperand(kernel_, loop, param, target_.pack_bytes, &numbers_));
+    split_ = packed_ = true;
+    return absl::OkStatus();
+  }
+
   absl::Status UseTensorCore(const Choice& c) {
     if (!target_.has_local || no_locals_) return No("a tensor core needs the work-items of a wave");
     if (c.amount < 0 || c.amount >= static_cast<int64_t>(target_.tensor_cores.size()))
@@ -319,7 +381,7 @@ class Splitter {
     }
     if (core.wave_size > target_.max_workgroup) return No("a wave is more than a workgroup");
     const TensorCoreRanges left = {OuterRange(m, core.m), OuterRange(n, core.n), OuterRange(k, core.k),
-                                   uop::Range(core.wave_size, next_id_++, AxisKind::kLocal)};
+                                   uop::Range(core.wave_size, numbers_.range++, AxisKind::kLocal)};
     kernel_ = ApplyTensorCore(kernel_, ranges_, core, use, left);
     m = left.m;
     n = left.n;
@@ -332,7 +394,7 @@ class Splitter {
 
   // Parts of neighbours: the thread's number is the outer range.
   void SplitThreads(UOpRef& axis, int64_t amount) {
-    const UOpRef thread = uop::Range(amount, next_id_++, AxisKind::kThread);
+    const UOpRef thread = uop::Range(amount, numbers_.range++, AxisKind::kThread);
     const int64_t steps = RangeEnd(axis) / amount;
     const UOpRef inner = steps == 1 ? nullptr : uop::Range(steps, RangeId(axis), RangeKind(axis));
     if (inner == nullptr) {
@@ -379,7 +441,13 @@ class Splitter {
   // axis -> outer * amount + inner everywhere; in lists of ranges, axis -> outer, inner.
   void Split(const UOpRef& axis, const UOpRef& outer, const UOpRef& inner) {
     using namespace uop::expr;  // NOLINT
-    const UOpRef index = outer == nullptr ? inner : outer * RangeEnd(inner) + inner;
+    UOpRef index = inner;
+    if (outer != nullptr) {
+      const UOpRef start = outer * RangeEnd(inner);
+      const int64_t last = RangeEnd(axis) - RangeEnd(inner);
+      const bool divides = RangeEnd(outer) * RangeEnd(inner) == RangeEnd(axis);
+      index = (IsVariable(axis) || divides ? start : uop::Binary(Op::kMin, start, uop::IndexConst(last))) + inner;
+    }
     uop::SubstitutionMap done;
     for (const UOp* n : uop::Toposort(kernel_)) {
       const UOpRef ref(n);
@@ -409,9 +477,11 @@ class Splitter {
   UOpRef kernel_;
   const Target& target_;
   KernelRanges ranges_;  // what is left of each axis; null when nothing is
-  int64_t next_id_ = 0, upcast_ = 1, unroll_ = 1, threads_ = 1;
+  int64_t upcast_ = 1, unroll_ = 1, threads_ = 1;
   bool vector_ = false, thread_ = false, no_locals_ = false, tensor_core_ = false;
-  bool split_ = false;  // a range has been split
+  bool split_ = false;   // a range has been split
+  bool packed_ = false;  // an operand has been packed
+  PackNumbers numbers_;
   UOpRef group_;
 };
 
@@ -458,7 +528,7 @@ ChoiceList ListChoices(const UOpRef& kernel, const Target& target, const ChoiceL
     }
   };
   list(splitter->ranges().outputs, {ChoiceKind::kUpcast, ChoiceKind::kVectorize, ChoiceKind::kLocal,
-                                    ChoiceKind::kThread, ChoiceKind::kPadOutput});
+                                    ChoiceKind::kThread, ChoiceKind::kPadOutput, ChoiceKind::kBlock});
   list(splitter->ranges().reduces, {ChoiceKind::kUnroll, ChoiceKind::kGroup, ChoiceKind::kPadReduce});
   const auto add = [&](const Choice& c) {
     if (CheckChoice(kernel, target, before, c).ok()) legal.push_back(c);
@@ -466,6 +536,13 @@ ChoiceList ListChoices(const UOpRef& kernel, const Target& target, const ChoiceL
   const int outputs = static_cast<int>(splitter->ranges().outputs.size());
   for (int a = 0; a < outputs; ++a) {
     for (int b = a + 1; b < outputs; ++b) add({ChoiceKind::kSwap, a, b});
+  }
+  if (target.pack_bytes > 0) {
+    for (const UOpRef& param : uop::NodesOf(kernel, Op::kParam)) {
+      for (int a = 0; a < outputs; ++a) {
+        if (splitter->ranges().outputs[a] != nullptr) add({ChoiceKind::kPack, a, param->arg_as<int64_t>()});
+      }
+    }
   }
   if (target.has_local) add({ChoiceKind::kNoLocals, 0, 1});
   for (size_t core = 0; core < target.tensor_cores.size(); ++core) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cheap guess: no search, no timing, only strides and extents.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "src/codegen/affine.h"
@@ -15,6 +16,8 @@ namespace {
 constexpr int64_t kEnoughForThreads = 1 << 18;
 // Work-items that a GPU wants before registers are worth more than parallelism.
 constexpr int64_t kEnoughItems = 256;
+// Steps from which on a reduction on the host is cut into parts. A sum of floats then rounds differently.
+constexpr int64_t kEnoughToGroup = 256;
 
 class Chooser {
  public:
@@ -38,8 +41,13 @@ class Chooser {
     if (target_.has_local) {
       if (!TensorCores()) Workgroups();
     } else {
-      if (target_.has_threads) Threads();
-      if (!ranges_.reduces.empty()) HostReduction();
+      if (Contraction()) return std::move(choices_);
+      ThreadsOnSlowest();
+      if (ranges_.reduces.empty()) {
+        Transposition();
+      } else {
+        HostReduction();
+      }
     }
     // Without reductions the host's loops are left to LLVM's own vectorizer, which also handles remainders.
     return std::move(choices_);
@@ -62,11 +70,12 @@ class Chooser {
 
   bool Try(ChoiceKind kind, size_t axis, int64_t amount) {
     const Choice c{kind, static_cast<int>(axis), amount};
-    if ((amount < 2 && kind != ChoiceKind::kTensorCore) || !CheckChoice(kernel_, target_, choices_, c).ok())
-      return false;
+    const bool plain =
+        kind == ChoiceKind::kTensorCore || kind == ChoiceKind::kSwap || kind == ChoiceKind::kPack;
+    if ((amount < 2 && !plain) || !CheckChoice(kernel_, target_, choices_, c).ok()) return false;
     choices_.push_back(c);
-    if (kind != ChoiceKind::kUnroll && kind != ChoiceKind::kGroup && kind != ChoiceKind::kTensorCore)
-      left_[axis] /= amount;
+    if (!plain && kind != ChoiceKind::kUnroll && kind != ChoiceKind::kGroup)
+      left_[axis] = (left_[axis] + amount - 1) / amount;
     return true;
   }
   bool TryLargest(ChoiceKind kind, size_t axis, std::initializer_list<int64_t> amounts) {
@@ -103,14 +112,20 @@ class Chooser {
     return std::nullopt;
   }
 
-  // Parts of the slowest axes, where there is work enough to pay for waking the threads.
-  void Threads() {
-    if (outputs_ * steps_ < kEnoughForThreads) return;
-    for (size_t a = 0; a < left_.size(); ++a) {
+  // Parts of the first of `axes` that is long enough, where there is work enough to pay for waking the
+  // threads.
+  void Threads(const std::vector<size_t>& axes) {
+    if (!target_.has_threads || outputs_ * steps_ < kEnoughForThreads) return;
+    for (const size_t a : axes) {
       for (int64_t threads = target_.threads; threads > 1; --threads) {
         if (left_[a] >= 4 * threads && Try(ChoiceKind::kThread, a, threads)) return;
       }
     }
+  }
+  void ThreadsOnSlowest() {
+    std::vector<size_t> axes(left_.size());
+    std::iota(axes.begin(), axes.end(), size_t{0});
+    Threads(axes);
   }
 
   // Products of integers, which are exact; of floats only where the target says so, for they round as the
@@ -124,28 +139,204 @@ class Chooser {
     return false;
   }
 
+  // --- a host's loops
+
+  int64_t RegisterBytes() const { return target_.vector_bytes > 0 ? target_.vector_bytes : 64; }
+
+  // What a product of matrices, a convolution and their like have in common: one reduction, of values of two
+  // kinds. The columns vary with the output range `columns` alone, along which the output is contiguous; the
+  // rows vary with `rows` alone.
+  struct Product {
+    size_t rows = 0, columns = 0;
+    std::vector<int64_t> column_params, scattered_row_params;
+    bool contiguous = true;  // the columns, as they lie in memory
+  };
+  std::optional<Product> FindProduct() {
+    const auto reduces = uop::NodesOf(kernel_, Op::kReduce);
+    if (reduces.size() != 1) return std::nullopt;
+    std::vector<UOpRef> loads;
+    for (const UOp* n : uop::Toposort(reduces[0]->src(0))) {
+      if (n->op() == Op::kLoad) loads.push_back(n->src(0));
+    }
+    std::optional<Product> best;
+    for (size_t columns = left_.size(); columns-- > 0;) {
+      const UOpRef& c = ranges_.outputs[columns];
+      if (!std::all_of(stores_.begin(), stores_.end(), [&](const UOpRef& s) { return Stride(s, c) == 1; }))
+        continue;
+      for (size_t rows = 0; rows < left_.size(); ++rows) {
+        if (rows == columns || (best && left_[rows] <= left_[best->rows])) continue;
+        const UOpRef& r = ranges_.outputs[rows];
+        Product p{rows, columns, {}, {}, true};
+        bool fits = true;
+        for (const UOpRef& load : loads) {
+          const bool with_rows = free_.DependsOn(load, r), with_columns = free_.DependsOn(load, c);
+          fits &= !(with_rows && with_columns);
+          const int64_t param = load->src(0)->arg_as<int64_t>();
+          if (with_columns) {
+            p.column_params.push_back(param);
+            p.contiguous &= Stride(load, c) == 1;
+          } else if (with_rows && (load->num_src() > 2 || Stride(load, ranges_.reduces.back()) != 1)) {
+            p.scattered_row_params.push_back(param);
+          }
+        }
+        if (fits && !p.column_params.empty()) best = std::move(p);
+      }
+      if (best) return best;
+    }
+    return std::nullopt;
+  }
+
+  // A tile of the output in registers: rows times vectors of columns. The columns of a tile are packed once
+  // for all rows, and rows that memory scatters once for several tiles.
+  bool Contraction() {
+    if (target_.pack_bytes == 0) return false;
+    const std::optional<Product> found = FindProduct();
+    if (!found) return false;
+    const Product& p = *found;
+    const DType type = uop::NodesOf(kernel_, Op::kReduce)[0]->dtype();
+    const int64_t lanes = target_.vector_bytes / std::max(4, type.ScalarBytes());
+    if (left_[p.columns] < lanes || left_[p.rows] < 2 || steps_ < 8) return false;
+    const int64_t rows = left_[p.rows], accumulators = target_.vector_registers / 2;
+
+    std::vector<size_t> axes;
+    for (size_t a = 0; a < left_.size(); ++a) {
+      if (a != p.rows && a != p.columns) axes.push_back(a);
+    }
+    axes.push_back(p.columns);
+    axes.push_back(p.rows);
+    Threads(axes);
+    if (!Try(ChoiceKind::kVectorize, p.columns, lanes)) return Abandon();
+    const int64_t height = std::min<int64_t>(left_[p.rows], accumulators / 2);
+    Try(ChoiceKind::kUpcast, p.rows, height);
+    const int64_t width = std::min(left_[p.columns], std::max<int64_t>(1, accumulators / height));
+    Try(ChoiceKind::kUpcast, p.columns, width);
+    const int64_t bytes = std::max(4, type.ScalarBytes()), panel = steps_ * lanes * width * bytes;
+    if (rows < 2 * height || steps_ < 32 || panel > target_.pack_bytes) return p.contiguous || Abandon();
+    // The loop over the rows turns fastest.
+    for (size_t a = left_.size(); a-- > p.rows + 1;) {
+      if (left_[a] > 1) {
+        Try(ChoiceKind::kSwap, p.rows, static_cast<int64_t>(a));
+        break;
+      }
+    }
+    if (left_[p.rows] < 2) return p.contiguous || Abandon();
+    bool blocked = false;
+    if (!p.scattered_row_params.empty()) {
+      for (int64_t block = std::min<int64_t>(8, left_[p.columns]); block > 1 && !blocked; --block) {
+        if (panel * block + steps_ * height * bytes <= target_.pack_bytes)
+          blocked = Try(ChoiceKind::kBlock, p.columns, block);
+      }
+    }
+    for (const int64_t param : p.column_params) {
+      if (Packs(param)) continue;
+      if (!Try(ChoiceKind::kPack, p.rows, param) && !p.contiguous) return Abandon();
+    }
+    for (const int64_t param : p.scattered_row_params) {
+      if (blocked && !Packs(param)) Try(ChoiceKind::kPack, p.columns, param);
+    }
+    return true;
+  }
+  bool Packs(int64_t param) const {
+    return std::any_of(choices_.begin(), choices_.end(),
+                       [&](const Choice& c) { return c.kind == ChoiceKind::kPack && c.amount == param; });
+  }
+  bool Abandon() {
+    choices_.clear();
+    for (size_t a = 0; a < left_.size(); ++a) left_[a] = RangeEnd(ranges_.outputs[a]);
+    return false;
+  }
+
+  // Elements that move from rows to columns: in tiles of whole cache lines on both sides.
+  void Transposition() {
+    constexpr int64_t kWritten = 16, kRead = 8;
+    constexpr size_t kSmall = 48;  // nodes of a body that may be repeated so often
+    if (target_.has_local || uop::Toposort(kernel_).size() > kSmall) return;
+    for (size_t c = 0; c < left_.size(); ++c) {
+      const UOpRef& column = ranges_.outputs[c];
+      if (left_[c] < kWritten ||
+          !std::all_of(
+              stores_.begin(), stores_.end(), [&](const UOpRef& s) { return Stride(s, column) == 1; }))
+        continue;
+      for (size_t r = 0; r < left_.size(); ++r) {
+        const bool turned = std::any_of(loads_.begin(), loads_.end(), [&](const UOpRef& load) {
+          const auto far = Stride(load, column);
+          return far && std::abs(*far) >= kWritten && Stride(load, ranges_.outputs[r]) == 1;
+        });
+        if (r == c || left_[r] < kRead || !turned) continue;
+        Try(ChoiceKind::kUpcast, c, kWritten);
+        Try(ChoiceKind::kUpcast, r, kRead);
+        if (r < c) Try(ChoiceKind::kSwap, r, static_cast<int64_t>(c));
+        return;
+      }
+    }
+  }
+
   void HostReduction() {
     const auto vector = VectorAxis();
+    const bool columns = vector && AllVaryWith(ranges_.outputs[*vector]);
+    // A long sum of floats in parts; what keeps its order waits for the addition before.
+    bool ordered = false, rows = false;
+    for (size_t a = ranges_.reduces.size(); a-- > 0;) {
+      const UOpRef& reduce = ranges_.reduces[a];
+      if (vector && VariesWithin(reduce, ranges_.outputs[*vector])) continue;
+      const int64_t lanes = RegisterBytes() / widest_;
+      const bool sum = SumsFloats(reduce);
+      // Four accumulators: of as many outputs, which read memory in several places at once, or of one.
+      const bool tall =
+          sum && RangeEnd(reduce) >= kEnoughToGroup && RowAxis(vector) && Try(ChoiceKind::kGroup, a, lanes);
+      rows |= tall;
+      if (tall) continue;
+      if (sum && RangeEnd(reduce) >= kEnoughToGroup &&
+          TryLargest(ChoiceKind::kGroup, a, {4 * lanes, 2 * lanes, lanes}))
+        continue;
+      if (!sum && RangeEnd(reduce) >= kEnoughToGroup &&
+          TryLargest(ChoiceKind::kUnroll, a, {4 * lanes, 2 * lanes, lanes}))
+        continue;
+      ordered = true;
+      unrolled_.push_back(a);
+    }
     if (vector) {
-      const int64_t lanes = 64 / widest_;
+      const int64_t lanes = RegisterBytes() / widest_;
       TryLargest(ChoiceKind::kVectorize, *vector, {lanes, lanes / 2, 4});
-      if (const auto shared = SharedAxis(vector)) TryLargest(ChoiceKind::kUpcast, *shared, {4, 3, 2});
+      const auto shared = SharedAxis(vector);
+      if (shared) TryLargest(ChoiceKind::kUpcast, *shared, {4, 3, 2});
       const bool vectorized = std::any_of(choices_.begin(), choices_.end(),
                                           [](const Choice& c) { return c.kind == ChoiceKind::kVectorize; });
-      if (vectorized) Try(ChoiceKind::kUpcast, *vector, 2);
+      // Columns that are summed alone: the more of them are read together, the longer memory is read in
+      // order.
+      if (vectorized && columns && !shared) {
+        TryLargest(ChoiceKind::kUpcast, *vector, {16, 8, 4, 2});
+      } else if (vectorized) {
+        Try(ChoiceKind::kUpcast, *vector, 2);
+      }
     }
-    // Sums keep their order, so that each is a chain of dependent additions: several at once hide its
-    // latency.
-    if (!vector || !AllVaryWith(ranges_.outputs[*vector])) {
+    // Several chains of dependent additions at once hide their latency.
+    if (!columns && ordered) {
       for (size_t a = left_.size(); a-- > 0;) {
         if (a != vector && TryLargest(ChoiceKind::kUpcast, a, {8, 4, 2})) break;
       }
     }
+    if (!ordered && rows) Try(ChoiceKind::kUpcast, *RowAxis(vector), 4);
     // A reduction that does not vary with the vector axis computes its steps as lanes and adds them in order.
-    for (size_t a = ranges_.reduces.size(); a-- > 0;) {
-      if (!vector || !VariesWithin(ranges_.reduces[a], ranges_.outputs[*vector]))
-        TryLargest(ChoiceKind::kUnroll, a, {16, 8, 4});
+    for (const size_t a : unrolled_) TryLargest(ChoiceKind::kUnroll, a, {16, 8, 4});
+  }
+
+  // The fastest output range but `except` that has several steps left.
+  std::optional<size_t> RowAxis(std::optional<size_t> except) const {
+    for (size_t a = left_.size(); a-- > 0;) {
+      if (a != except && left_[a] >= 4) return a;
     }
+    return std::nullopt;
+  }
+
+  // Whether some sum or product of floats runs over `reduce`.
+  bool SumsFloats(const UOpRef& reduce) {
+    for (const UOpRef& n : uop::NodesOf(kernel_, Op::kReduce)) {
+      const bool over = std::find(n->src().begin() + 1, n->src().end(), reduce) != n->src().end();
+      const Op op = n->arg_as<Op>();
+      if (over && n->dtype().IsFloat() && (op == Op::kAdd || op == Op::kMul)) return true;
+    }
+    return false;
   }
 
   bool AllVaryWith(const UOpRef& output) {
@@ -201,6 +392,7 @@ class Chooser {
   std::vector<int64_t> left_;
   int64_t outputs_ = 1, steps_ = 1;
   int widest_ = 1;
+  std::vector<size_t> unrolled_;  // reduce ranges that keep the order of their sum
   ChoiceList choices_;
 };
 

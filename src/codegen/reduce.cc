@@ -49,6 +49,38 @@ UOpRef ReduceIdentity(Op op, DType t) {
   return uop::Const(t, op == Op::kMax ? MinValue(e) : MaxValue(e));
 }
 
+namespace {
+
+// lane 0 op lane 1 op ...: halves of the vector meet until one lane is left.
+UOpRef FoldLanes(Op op, UOpRef lanes) {
+  for (int n = lanes->dtype().lanes / 2; n > 0; n /= 2) {
+    std::vector<UOpRef> half[2];
+    for (int i = 0; i < 2 * n; ++i) half[i / n].push_back(uop::Gep(lanes, i));
+    lanes = uop::Binary(op, uop::Vectorize(half[0]), uop::Vectorize(half[1]));
+  }
+  return lanes;
+}
+
+// Without workgroups the parts of a grouped reduction are the lanes of one accumulator; those of a vector are
+// accumulators of their own.
+UOpRef GroupsAsLanes(const UOpRef& kernel, const UOpRef& group) {
+  return Rebuild(kernel, [&](const UOpRef& n) -> UOpRef {
+    if (n->op() != Op::kReduce || !FreeRanges::Contains(RangesOf(*n), group)) return n;
+    std::vector<UOpRef> loops = RangesOf(*n);
+    loops.erase(std::remove(loops.begin(), loops.end(), group), loops.end());
+    const Op op = n->arg_as<Op>();
+    if (n->dtype().lanes == 1) return FoldLanes(op, uop::Reduce(op, VectorAlong(n->src(0), group), loops));
+    UOpRef all;
+    for (int64_t i = 0; i < RangeEnd(group); ++i) {
+      const UOpRef part = uop::Reduce(op, uop::Substitute(n->src(0), {{group, uop::IndexConst(i)}}), loops);
+      all = all == nullptr ? part : uop::Binary(op, all, part);
+    }
+    return all;
+  });
+}
+
+}  // namespace
+
 absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target) {
   UOpRef group;
   std::vector<UOpRef> locals;
@@ -57,6 +89,7 @@ absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target) {
     if (RangeKind(n) == AxisKind::kLocal) locals.push_back(n);
   }
   if (group == nullptr) return kernel;
+  if (!target.has_local) return GroupsAsLanes(kernel, group);
   std::sort(locals.begin(), locals.end(),
             [](const UOpRef& a, const UOpRef& b) { return RangeId(a) < RangeId(b); });
   UOpRef item = group;  // the work-item's number within the workgroup, the group turning fastest
@@ -144,6 +177,8 @@ struct LoopKey {
 class ReduceLowering {
  public:
   UOpRef Run(UOpRef kernel) {
+    for (const UOpRef& n : uop::NodesOf(kernel, Op::kDefineReg))
+      next_register_ = std::max(next_register_, n->arg_as<std::vector<int64_t>>()[0] + 1);
     kernel = Unroll(std::move(kernel));
     absl::flat_hash_map<const UOp*, int> depth;
     std::vector<LoopKey> order;

@@ -255,6 +255,15 @@ class IrBuilder {
   absl::Status Register(const UOp& n) {
     const int64_t size = n.arg_as<std::vector<int64_t>>()[1];
     llvm::IRBuilder<> entry(entry_, entry_->begin());
+    // Accumulators are one vector; what is longer is an array in memory.
+    constexpr int64_t kLongestVector = 64;
+    if (size > kLongestVector) {
+      llvm::AllocaInst* array = entry.CreateAlloca(
+          llvm::ArrayType::get(MemoryType(n.dtype().Element()), static_cast<uint64_t>(size)));
+      array->setAlignment(llvm::Align(64));
+      values_[&n] = array;
+      return absl::OkStatus();
+    }
     values_[&n] = entry.CreateAlloca(MemoryType(n.dtype().Element().WithLanes(static_cast<int>(size))));
     return absl::OkStatus();
   }

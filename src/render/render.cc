@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/render/render.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
@@ -257,6 +259,8 @@ absl::StatusOr<CompiledKernel> RenderLlvm(const LinearKernel& kernel, const Targ
       if (f.isDeclaration()) continue;
       f.addFnAttr("target-cpu", machine->getTargetCPU());
       f.addFnAttr("target-features", machine->getTargetFeatureString());
+      // LLVM's own taste is half of the register where the processor has the widest.
+      f.addFnAttr("prefer-vector-width", absl::StrCat(8 * target.vector_bytes));
     }
   }
   llvm::raw_string_ostream(out.text) << *module;
@@ -290,8 +294,16 @@ Target HostTarget() {
   t.max_vector_bytes = 64;
   t.maximum = {Scalar::kFloat32, Scalar::kFloat64};
   const auto features = llvm::sys::getHostCPUFeatures();
-  const auto f16c = features.find("f16c");
-  if (f16c != features.end() && f16c->second) {
+  const auto has = [&](const char* name) {
+    const auto it = features.find(name);
+    return it != features.end() && it->second;
+  };
+  t.vector_bytes = has("avx512f") ? 64 : has("avx2") ? 32 : 16;
+  t.vector_registers = has("avx512f") || has("neon") ? 32 : 16;
+  // Half of the second cache: the other half is for what streams by.
+  const int64_t cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  t.pack_bytes = std::clamp<int64_t>(cache / 2, 128 << 10, 1 << 20);
+  if (has("f16c")) {
     t.arithmetic = {Scalar::kBool,    Scalar::kInt8,    Scalar::kUInt8, Scalar::kInt16,  Scalar::kUInt16,
                     Scalar::kInt32,   Scalar::kUInt32,  Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16,
                     Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};

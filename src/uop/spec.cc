@@ -177,6 +177,10 @@ std::vector<SpecRule> LoweredRules() {
          return AllSources(n, 0, [](const UOp& s) { return HasEffect(s.op()) || s.op() == Op::kAfter; });
        }},
       {"branch", OpSetOf({Op::kIf, Op::kEndIf}), "anywhere", [](const UOp&) { return true; }},
+      {"end", OpSetOf({Op::kEnd}), "(effect, RANGEs...)",
+       [](const UOp& n) {
+         return n.num_src() > 0 && HasEffect(n.src(0)->op()) && AllSources(n, 1, IsRange);
+       }},
       {"vectorize", OpSetOf({Op::kVectorize, Op::kGep}), "of values",
        [](const UOp& n) { return AllSources(n, 0, IsVector); }},
       {"wmma", OpSetOf({Op::kWmma}), "of fragments", [](const UOp& n) { return AllSources(n, 0, IsVector); }},
@@ -211,9 +215,6 @@ std::vector<SpecRule> DecomposedRules() {
                    }});
   rules.push_back({"range", OpSetOf({Op::kRange}), "of a machine type, to arithmetic of VARs and CONSTs",
                    [=](const UOp& n) { return no_index(n) && IsSizeExpr(*n.src(0)); }});
-  rules.push_back({"end", OpSetOf({Op::kEnd}), "(effect, RANGEs...)", [](const UOp& n) {
-                     return n.num_src() > 0 && HasEffect(n.src(0)->op()) && AllSources(n, 1, IsRange);
-                   }});
   return rules;
 }
 
