@@ -249,7 +249,7 @@ class Splitter {
     const ChoiceKind kind = c.kind;
     if (kind != ChoiceKind::kUpcast && kind != ChoiceKind::kVectorize && kind != ChoiceKind::kBlock)
       return false;
-    if (target_.has_local || IsVariable(axis) || c.amount > RangeEnd(axis)) return false;
+    if (target_.vector_bytes == 0 || IsVariable(axis) || c.amount > RangeEnd(axis)) return false;
     for (const UOpRef& load : uop::NodesOf(kernel_, Op::kLoad)) {
       for (const UOpRef& store : kernel_->src()) {
         if (load->src(0)->src(0) == store->src(0)->src(0)) return false;

@@ -250,7 +250,7 @@ class Chooser {
   void Transposition() {
     constexpr int64_t kWritten = 16, kRead = 8;
     constexpr size_t kSmall = 48;  // nodes of a body that may be repeated so often
-    if (target_.has_local || uop::Toposort(kernel_).size() > kSmall) return;
+    if (target_.vector_bytes == 0 || uop::Toposort(kernel_).size() > kSmall) return;
     for (size_t c = 0; c < left_.size(); ++c) {
       const UOpRef& column = ranges_.outputs[c];
       if (left_[c] < kWritten ||
