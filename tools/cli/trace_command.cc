@@ -14,15 +14,18 @@
 #include "src/base/file.h"
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
+#include "src/render/aarch64/aarch64.h"
 #include "src/render/c_text.h"
 #include "src/render/render.h"
+#include "src/render/x86_64/x86_64.h"
 #include "src/runtime/null/kernel_cost.h"
 #include "src/uop/build.h"
 #include "src/uop/print.h"
 #include "tools/cli/command.h"
 
 ABSL_FLAG(std::string, target, "host",
-          "trace: the target: host or gfx1100, or the languages c, opencl or hip");
+          "trace: the target: host or gfx1100, the languages c, opencl or hip, or our own assembly of x86-64 "
+          "(AVX2), x86-64-v2 (SSE4.1) or aarch64");
 ABSL_FLAG(std::string, choices, "heuristic",
           "trace: 'heuristic', 'none', or a list as in 'upcast(0,4) local(1,8)'");
 ABSL_FLAG(std::string, stage, "", "trace: print this stage only");
@@ -65,10 +68,13 @@ absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
   if (name == "c") language = CDialect::kC;
   if (name == "opencl") language = CDialect::kOpenCl;
   if (name == "hip") language = CDialect::kHip;
-  if (name != "host" && name != "gfx1100" && !language.has_value())
-    return absl::InvalidArgumentError(
-        absl::StrCat("--target=", name, ": expected host, gfx1100, c, opencl or hip"));
+  const bool x86 = name == "x86-64" || name == "x86-64-v2" || name == "x86-64-v3", a64 = name == "aarch64";
+  if (name != "host" && name != "gfx1100" && !language.has_value() && !x86 && !a64)
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--target=", name, ": expected host, gfx1100, c, opencl, hip, x86-64, x86-64-v2 or aarch64"));
   const Target target = language.has_value() ? CTextTarget(*language)
+                        : x86                ? X86Target(name != "x86-64-v2")
+                        : a64                ? A64Target()
                         : name == "host"     ? HostTarget()
                                              : Gfx1100Target();
   ChoiceList given;
@@ -93,6 +99,13 @@ absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
     US_ASSIGN_OR_RETURN(const RenderedText rendered, RenderC(linear, *language));
     show(name, rendered.text);
     code = absl::StrCat("compiler's flags: ", rendered.flags);
+  } else if (x86 || a64) {
+    US_ASSIGN_OR_RETURN(const machine::MachineKernel compiled,
+                        x86 ? RenderX86(linear, target) : RenderA64(linear));
+    show("assembly", compiled.text);
+    code = absl::StrCat("code: ", compiled.code.size(), " bytes\nframe: ", compiled.frame_bytes,
+                        " bytes\nregisters: ", compiled.spilled, " values spilled, ", compiled.remade,
+                        " constants made again, ", compiled.coalesced, " moves coalesced");
   } else {
     US_ASSIGN_OR_RETURN(const CompiledKernel compiled, RenderLlvm(linear, target));
     show("llvm", compiled.text);

@@ -67,7 +67,12 @@ std::string Text(const Inst& inst, const Layout* layout, int64_t offset) {
   static constexpr const char* kConditions[] = {"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"};
   const OpInfo& info = InfoOf(inst.op);
   std::string text;
-  for (const char* p = info.text; *p != 0; ++p) {
+  const char* form = info.text;
+  // What MC calls these.
+  if (inst.op == kVOrrOp && inst.ops[1].reg == inst.ops[2].reg) form = InfoOf(kMovVOp).text;
+  if (inst.op == kAddImmOp && inst.ops[2].imm == 0 && (inst.ops[0].reg == kSp || inst.ops[1].reg == kSp))
+    form = InfoOf(kMovOp).text;
+  for (const char* p = form; *p != 0; ++p) {
     if (*p != '$') {
       text += *p;
       continue;

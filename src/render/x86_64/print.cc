@@ -129,11 +129,22 @@ std::string Text(const Inst& inst, const Layout* layout, int64_t next_offset) {
     default:
       break;
   }
+  // Shifts by one have an opcode of their own, which says so.
+  if (info.form == Form::kShiftImm && inst.ops[1].imm == 1) shown = 1;
   if (vex) name = "v" + name;
   std::string text = name;
   for (int i = 0; i < shown; ++i) {
     text += i == 0 ? "\t" : ", ";
-    text += OperandText(inst, inst.ops[i], layout, next_offset);
+    const Operand& o = inst.ops[i];
+    // MC shows four bytes of a 32-bit operation without a sign, one byte with it.
+    const bool four = o.kind == Operand::Kind::kImm && inst.ops[0].bytes == 4 &&
+                      (info.form == Form::kMovImm || ((info.form == Form::kMI || info.form == Form::kRMI) &&
+                                                      (o.imm < -128 || o.imm > 127)));
+    if (four) {
+      absl::StrAppend(&text, static_cast<uint32_t>(o.imm));
+    } else {
+      text += OperandText(inst, o, layout, next_offset);
+    }
   }
   if (info.form == Form::kZero) {
     const std::string r = OperandText(inst, inst.ops[0], layout, next_offset);
