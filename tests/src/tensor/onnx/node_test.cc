@@ -85,7 +85,16 @@ TEST_P(NodeTest, GivesTheSuitesOutputs) {
   EXPECT_EQ(*difference, "") << "CASE " << c.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Onnx, NodeTest, testing::Range<size_t>(0, node_cases::AllCases().size()),
+// The cases that run here: on CPU not those whose operator is written out as others, which have their own.
+std::vector<size_t> Chosen() {
+  std::vector<size_t> chosen;
+  for (size_t i = 0; i < node_cases::AllCases().size(); ++i) {
+    const bool expanded = node_cases::AllCases()[i].name.find("_expanded") != std::string::npos;
+    if (std::string(kDevice) == "REF" || !expanded) chosen.push_back(i);
+  }
+  return chosen;
+}
+INSTANTIATE_TEST_SUITE_P(Onnx, NodeTest, testing::ValuesIn(Chosen()),
                          [](const auto& info) { return node_cases::AllCases()[info.param].name; });
 
 TEST(NodeTests, ExceptionsAreCases) {
