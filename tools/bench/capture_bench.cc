@@ -98,12 +98,24 @@ void Amd(benchmark::State& state, Mode mode, bool train) {
   state.counters["ring_words"] = static_cast<double>(after.compute_words - before.compute_words) / steps;
 }
 
-BENCHMARK_CAPTURE(Cpu, train_eager, Mode::kEager, true)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(Cpu, train_captured, Mode::kCaptured, true)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(Cpu, infer_eager, Mode::kEager, false)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(Cpu, infer_captured, Mode::kCaptured, false)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(Amd, train_eager, Mode::kEager, true)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(Amd, train_captured, Mode::kCaptured, true)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(Cpu, train_eager, Mode::kEager, true)
+    ->Unit(benchmark::kMicrosecond)
+    ->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(Cpu, train_captured, Mode::kCaptured, true)
+    ->Unit(benchmark::kMicrosecond)
+    ->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(Cpu, infer_eager, Mode::kEager, false)
+    ->Unit(benchmark::kMicrosecond)
+    ->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(Cpu, infer_captured, Mode::kCaptured, false)
+    ->Unit(benchmark::kMicrosecond)
+    ->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(Amd, train_eager, Mode::kEager, true)
+    ->Unit(benchmark::kMicrosecond)
+    ->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(Amd, train_captured, Mode::kCaptured, true)
+    ->Unit(benchmark::kMicrosecond)
+    ->MeasureProcessCPUTime();
 
 }  // namespace
 }  // namespace understudy

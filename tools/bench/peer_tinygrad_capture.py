@@ -3,7 +3,7 @@
 
     DEV=CPU python3 tools/bench/peer_tinygrad_capture.py
 
-Prints the median time of a step in microseconds (wall clock, synchronised). Written for tinygrad 0.14 (PyPI);
+Prints the median time of a step in microseconds (wall clock, synchronised) and the process's CPU time a step. Written for tinygrad 0.14 (PyPI);
 needs clang.
 """
 import os
@@ -30,14 +30,15 @@ def measure(name, f, steps):
     for _ in range(4):
         f()
     Device[Device.DEFAULT].synchronize()
-    times = []
+    times, cpu = [], time.process_time()
     GlobalCounters.reset()
     for _ in range(steps):
         begin = time.perf_counter()
         f()
         Device[Device.DEFAULT].synchronize()
         times.append((time.perf_counter() - begin) * 1e6)
-    print(f"{name:16} {statistics.median(times):10.1f} us  {GlobalCounters.kernel_count / steps:.1f} kernels")
+    cpu = (time.process_time() - cpu) * 1e6 / steps
+    print(f"{name:16} {statistics.median(times):10.1f} us  {cpu:10.1f} us CPU  {GlobalCounters.kernel_count / steps:.1f} kernels")
 
 
 def main():
