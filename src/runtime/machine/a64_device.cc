@@ -92,7 +92,8 @@ absl::StatusOr<std::shared_ptr<A64Device>> A64Device::Open(double run_seconds) {
 
 absl::StatusOr<std::unique_ptr<Program>> A64Device::Compile(const UOpRef& kernel, const ChoiceList* choices) {
   static std::atomic<int64_t> next{0};
-  US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, choices));
+  const ChoiceList chosen = choices == nullptr ? MachineChoices(kernel, target_) : *choices;
+  US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, &chosen));
   US_ASSIGN_OR_RETURN(machine::MachineKernel code, RenderA64(linear, options_));
   const std::string path = absl::StrCat(folder_.path(), "/", next++, ".elf");
   US_RETURN_IF_ERROR(WriteFile(path, Elf(code.code)));

@@ -2,6 +2,7 @@
 #include "src/runtime/machine/arguments.h"
 
 #include "absl/strings/str_cat.h"
+#include "src/uop/graph.h"
 
 namespace understudy {
 
@@ -20,6 +21,20 @@ absl::Status CheckArguments(const machine::MachineKernel& k, size_t buffers, abs
                                                 ", expected [", v.min, ", ", v.max, "]"));
   }
   return absl::OkStatus();
+}
+
+ChoiceList MachineChoices(const UOpRef& kernel, const Target& target) {
+  ChoiceList choices = HeuristicChoices(kernel, target);
+  if (!choices.empty() || !uop::NodesOf(kernel, Op::kReduce).empty()) return choices;
+  const Choice* best = nullptr;
+  const ChoiceList legal = ListChoices(kernel, target, choices);
+  for (const Choice& c : legal) {
+    if (c.kind != ChoiceKind::kVectorize || c.amount * 4 > target.max_vector_bytes) continue;
+    if (best == nullptr || c.axis > best->axis || (c.axis == best->axis && c.amount > best->amount))
+      best = &c;
+  }
+  if (best != nullptr) choices.push_back(*best);
+  return choices;
 }
 
 }  // namespace understudy

@@ -11,4 +11,8 @@ namespace understudy {
 // InvalidArgument: buffers or variables are missing; OutOfRange: a variable outside its limits.
 absl::Status CheckArguments(const machine::MachineKernel& k, size_t buffers, absl::Span<const int64_t> vars);
 
+// The heuristic's choices for this target; kernels without reductions, whose loops it leaves to LLVM's
+// vectorizer, get their last output axis as lanes where that is legal.
+ChoiceList MachineChoices(const UOpRef& kernel, const Target& target);
+
 }  // namespace understudy

@@ -74,7 +74,8 @@ absl::StatusOr<std::shared_ptr<X86Device>> X86Device::Open(Level level) {
 }
 
 absl::StatusOr<std::unique_ptr<Program>> X86Device::Compile(const UOpRef& kernel, const ChoiceList* choices) {
-  US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, choices));
+  const ChoiceList chosen = choices == nullptr ? MachineChoices(kernel, target_) : *choices;
+  US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, &chosen));
   US_ASSIGN_OR_RETURN(machine::MachineKernel code, RenderX86(linear, target_, options_));
   return X86Program::Create(std::move(code));
 }

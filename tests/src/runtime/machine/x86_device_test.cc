@@ -124,7 +124,8 @@ TEST(X86Device, ARefusalNamesOpAndType) {
   const UOpRef x = uop::Load(uop::IndexOf(uop::Param(dtypes::kFloat64, 1), i));
   const UOpRef kernel = uop::Sink(
       {uop::Store(uop::IndexOf(uop::Param(dtypes::kFloat64, 0), i), uop::MulAcc(x, x, x), {i})}, "fused");
-  const auto program = (*v2)->Compile(kernel, nullptr);
+  const ChoiceList none;
+  const auto program = (*v2)->Compile(kernel, &none);
   EXPECT_EQ(program.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(std::string(program.status().message()),
             "kernel fused: x86-64 code has no MULACC of f64 from f64");
