@@ -116,6 +116,27 @@ class AddressSpace {
   uint64_t generation_ = 0;
 };
 
+// What waves have moved: instructions that accessed memory (one a wave), bytes of all their lanes, and lines
+// of 128 bytes (a cache line of the L2 on RDNA and CDNA3) that those lanes touched, each once an
+// instruction. 32 lanes that load neighbouring dwords touch one line, 32 that load a column touch 32.
+struct Traffic {
+  static constexpr int kLineShift = 7;
+  uint64_t accesses = 0, bytes = 0, lines = 0;
+
+  // One access to [address, address + size).
+  void Add(uint64_t address, uint64_t size) {
+    ++accesses;
+    bytes += size;
+    lines += ((address + size - 1) >> kLineShift) - (address >> kLineShift) + 1;
+  }
+  Traffic& operator+=(const Traffic& more) {
+    accesses += more.accesses;
+    bytes += more.bytes;
+    lines += more.lines;
+    return *this;
+  }
+};
+
 // One user's view of an AddressSpace: the same lookups, through a cache of its own. Each host thread that
 // runs waves has one; several may look into one space at the same time.
 class Translator {
@@ -136,6 +157,9 @@ class Translator {
     return space_->Explain(va, size, access);
   }
   const AddressSpace* space() const { return space_; }
+
+  // Counted by the semantics of memory instructions: looking an address up counts nothing.
+  Traffic traffic;
 
  private:
   // A few recently hit regions, direct-mapped by address: kernels walk several buffers at once.

@@ -305,6 +305,9 @@ MockStats MockKernel::Stats() {
     stats.workgroups += c.workgroups;
     stats.waves += c.waves;
     stats.wave_instructions += c.wave_instructions;
+    stats.memory_accesses += c.wave_memory.accesses;
+    stats.memory_bytes += c.wave_memory.bytes;
+    stats.memory_lines += c.wave_memory.lines;
     stats.sdma_bytes += c.sdma_bytes;
     stats.interrupts += c.interrupts;
     stats.faults += c.faults;

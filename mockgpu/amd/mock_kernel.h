@@ -35,6 +35,7 @@ struct MockStats {
   std::map<std::string, uint64_t> pm4_packets, sdma_packets;  // by name
   uint64_t pm4_packet_count = 0, sdma_packet_count = 0;
   uint64_t dispatches = 0, workgroups = 0, waves = 0, wave_instructions = 0;
+  uint64_t memory_accesses = 0, memory_bytes = 0, memory_lines = 0;  // of waves: emu::Traffic
   uint64_t sdma_bytes = 0, interrupts = 0, faults = 0;
   uint64_t ioctls = 0, machine_steps = 0, virtual_ns = 0;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -27,6 +28,10 @@ constexpr const char* kNames[] = {
 
 // Code that a kernel may grow to: copies of the body by upcasts, lanes and unrolling.
 constexpr int64_t kMaxUpcast = 256, kMaxLanes = 64, kMaxUnroll = 256;
+
+// What ListChoices tries besides whole ranges of at most kMaxWholeRange.
+constexpr int64_t kAmounts[] = {2, 3, 4, 8, 16, 32};
+constexpr int64_t kMaxWholeRange = 64;
 
 }  // namespace
 
@@ -155,7 +160,7 @@ class Splitter {
 
   absl::Status Try(const Choice& c) {
     if (packed_ && c.kind != ChoiceKind::kPack) return No("it comes before operands are packed");
-    if (c.kind == ChoiceKind::kNoLocals) return NoLocals();
+    if (c.kind == ChoiceKind::kNoLocals) return NoLocals(c);
     if (c.kind == ChoiceKind::kTensorCore) return UseTensorCore(c);
     const bool reduce =
         c.kind == ChoiceKind::kUnroll || c.kind == ChoiceKind::kGroup || c.kind == ChoiceKind::kPadReduce;
@@ -278,7 +283,9 @@ class Splitter {
     axis = inner;
   }
 
-  absl::Status NoLocals() {
+  absl::Status NoLocals(const Choice& c) {
+    if (c.axis != 0 || c.amount != 1) return No("it takes (0,1)");
+    if (!target_.has_local) return No("the target has no workgroups");
     if (threads_ > 1) return No("the kernel has work-items already");
     if (no_locals_) return No("given twice");
     no_locals_ = true;
@@ -446,7 +453,8 @@ class Splitter {
       const UOpRef start = outer * RangeEnd(inner);
       const int64_t last = RangeEnd(axis) - RangeEnd(inner);
       const bool divides = RangeEnd(outer) * RangeEnd(inner) == RangeEnd(axis);
-      index = (IsVariable(axis) || divides ? start : uop::Binary(Op::kMin, start, uop::IndexConst(last))) + inner;
+      index =
+          (IsVariable(axis) || divides ? start : uop::Binary(Op::kMin, start, uop::IndexConst(last))) + inner;
     }
     uop::SubstitutionMap done;
     for (const UOp* n : uop::Toposort(kernel_)) {
@@ -512,45 +520,44 @@ ChoiceList ListChoices(const UOpRef& kernel, const Target& target, const ChoiceL
   ChoiceList legal;
   const absl::StatusOr<Splitter> splitter = ApplyAll(kernel, target, before);
   if (!splitter.ok()) return legal;
-  const auto list = [&](const std::vector<UOpRef>& axes, std::initializer_list<ChoiceKind> kinds) {
-    for (size_t i = 0; i < axes.size(); ++i) {
-      if (axes[i] == nullptr) continue;
-      std::vector<int64_t> amounts{2, 3, 4, 8, 16, 32};
-      const int64_t end = RangeEnd(axes[i]);
-      if (end <= 64 && std::find(amounts.begin(), amounts.end(), end) == amounts.end())
-        amounts.push_back(end);
-      for (const ChoiceKind kind : kinds) {
-        for (const int64_t amount : amounts) {
-          const Choice c{kind, static_cast<int>(i), amount};
-          if (CheckChoice(kernel, target, before, c).ok()) legal.push_back(c);
-        }
-      }
-    }
-  };
-  list(splitter->ranges().outputs, {ChoiceKind::kUpcast, ChoiceKind::kVectorize, ChoiceKind::kLocal,
-                                    ChoiceKind::kThread, ChoiceKind::kPadOutput, ChoiceKind::kBlock});
-  list(splitter->ranges().reduces, {ChoiceKind::kUnroll, ChoiceKind::kGroup, ChoiceKind::kPadReduce});
-  const auto add = [&](const Choice& c) {
-    if (CheckChoice(kernel, target, before, c).ok()) legal.push_back(c);
-  };
-  const int outputs = static_cast<int>(splitter->ranges().outputs.size());
-  for (int a = 0; a < outputs; ++a) {
-    for (int b = a + 1; b < outputs; ++b) add({ChoiceKind::kSwap, a, b});
-  }
-  if (target.pack_bytes > 0) {
-    for (const UOpRef& param : uop::NodesOf(kernel, Op::kParam)) {
-      for (int a = 0; a < outputs; ++a) {
-        if (splitter->ranges().outputs[a] != nullptr) add({ChoiceKind::kPack, a, param->arg_as<int64_t>()});
-      }
+  // Every kind with every axis and amount that may mean something to some kind; what it means, and whether it
+  // may be, the splitter says.
+  const KernelRanges& ranges = splitter->ranges();
+  const size_t outputs = ranges.outputs.size(), reduces = ranges.reduces.size();
+  // The least numbers count, or name a range, a tensor core or a PARAM.
+  std::set<int64_t> amounts(std::begin(kAmounts), std::end(kAmounts));
+  const size_t params = uop::NodesOf(kernel, Op::kParam).size();
+  for (size_t i = 0; i < std::max({outputs, target.tensor_cores.size(), params}); ++i)
+    amounts.insert(static_cast<int64_t>(i));
+  if (target.has_threads) amounts.insert(target.threads);
+  for (const auto* axes : {&ranges.outputs, &ranges.reduces}) {
+    for (const UOpRef& r : *axes) {
+      if (r != nullptr && r->src(0)->IsConst() && RangeEnd(r) <= kMaxWholeRange) amounts.insert(RangeEnd(r));
     }
   }
-  if (target.has_local) add({ChoiceKind::kNoLocals, 0, 1});
-  for (size_t core = 0; core < target.tensor_cores.size(); ++core) {
-    const auto uses = FindTensorCoreUses(splitter->kernel(), splitter->ranges(), target.tensor_cores[core]);
-    for (size_t use = 0; use < uses.size(); ++use)
-      add({ChoiceKind::kTensorCore, static_cast<int>(use), static_cast<int64_t>(core)});
+  // A tensor core has a use a product of two ranges at most.
+  const size_t axes = std::max({outputs, reduces, target.tensor_cores.empty() ? 1 : outputs * reduces});
+  for (size_t kind = 0; kind < std::size(kNames); ++kind) {
+    for (size_t axis = 0; axis < axes; ++axis) {
+      for (const int64_t amount : amounts) {
+        const Choice c{static_cast<ChoiceKind>(kind), static_cast<int>(axis), amount};
+        Splitter after = *splitter;
+        if (after.Apply(c).ok() && LowerGroups(after.kernel(), target).ok()) legal.push_back(c);
+      }
+    }
   }
   return legal;
+}
+
+uint64_t ChoiceSetVersion() {
+  std::string text;
+  for (const char* name : kNames) absl::StrAppend(&text, name, " ");
+  for (const int64_t amount : kAmounts) absl::StrAppend(&text, amount, " ");
+  absl::StrAppend(&text, kMaxWholeRange, " ", kMaxUpcast, " ", kMaxLanes, " ", kMaxUnroll);
+  // FNV-1a: the same in every process.
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return hash;
 }
 
 }  // namespace understudy

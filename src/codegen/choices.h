@@ -54,9 +54,12 @@ absl::StatusOr<KernelRanges> RangesOf(const UOpRef& kernel);
 absl::Status CheckChoice(const UOpRef& kernel, const Target& target, const ChoiceList& before,
                          const Choice& choice);
 
-// Every legal choice that may come after `before`, with amounts 2, 3, 4, 8, 16, 32 and the full range up
-// to 64.
+// Every legal choice that may come after `before`: each kind of choices.inc with each axis and the amounts 2,
+// 3, 4, 8, 16, 32, the target's threads and the full ranges up to 64. In the order of kind, axis, amount.
 ChoiceList ListChoices(const UOpRef& kernel, const Target& target, const ChoiceList& before);
+
+// Changes with the kinds of choices, the amounts that ListChoices tries, and their limits.
+uint64_t ChoiceSetVersion();
 
 // A cheap guess that suits the target: vectors along the contiguous axis and register tiles where operands
 // are shared; workgroups and shared reductions where the target has threads.

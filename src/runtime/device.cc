@@ -15,6 +15,10 @@ std::string MemoryUse::Text() const {
                       ", ", cached, " cached");
 }
 
+absl::StatusOr<std::unique_ptr<Program>> Device::Load(CompiledKernel&&) {
+  return absl::UnimplementedError(absl::StrCat(name(), " loads no compiled kernels"));
+}
+
 void Device::set_cache_limit(size_t bytes) {
   {
     std::lock_guard lock(cache_mutex_);

@@ -20,9 +20,10 @@
 
 namespace understudy {
 
-struct Target;      // src/schedule/target.h
-struct ChoiceList;  // src/codegen: optimisation choices; nullptr = heuristic, empty = none
-struct GraphPlan;   // src/runtime/graph.h
+struct Target;          // src/schedule/target.h
+struct CompiledKernel;  // src/render: machine code as LLVM made it
+struct ChoiceList;      // src/codegen: optimisation choices; nullptr = heuristic, empty = none
+struct GraphPlan;       // src/runtime/graph.h
 class CommandGraph;
 
 // A range of device memory: plain numbers, copied freely, owned by nobody. `address` is what a kernel
@@ -49,6 +50,10 @@ struct LaunchInfo {
   uint64_t begin_ns = 0;           // on the device's clock
   std::array<int64_t, 3> grid{};   // workgroups
   std::array<int64_t, 3> block{};  // work-items a workgroup
+  // What the kernel did, where the device counts it (an emulated GPU does, hardware does not); 0 elsewhere:
+  // instructions of waves, bytes that their lanes loaded and stored, and cache lines of 128 bytes that these
+  // accesses touched, an instruction at a time.
+  uint64_t instructions = 0, memory_bytes = 0, memory_lines = 0;
 };
 
 // A kernel compiled for one device. Belongs to its device and must not outlive it.
@@ -104,6 +109,10 @@ class Device : public std::enable_shared_from_this<Device> {
   // `kernel` is a SINK as the schedule makes it. Unimplemented names the op or type that the device lacks.
   virtual absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel,
                                                            const ChoiceList* choices) = 0;
+  // Whether Compile is LowerKernel and RenderLlvm for target() and then Load: such kernels may be compiled
+  // elsewhere (by a process that may crash).
+  virtual bool loads_compiled() const { return false; }
+  virtual absl::StatusOr<std::unique_ptr<Program>> Load(CompiledKernel&& compiled);
   // One buffer a PARAM in position order; vars in name order. Errors of the kernel itself (a fault) may be
   // reported by a later call, at the latest by Synchronize.
   virtual absl::Status Launch(Program& program, absl::Span<const Allocation> buffers,

@@ -181,14 +181,24 @@ absl::StatusOr<Engine::CachedSchedule*> Engine::FindSchedule(const Call& call) {
   return (schedules_[key] = std::move(cached)).get();
 }
 
-absl::StatusOr<std::shared_ptr<Program>> Engine::FindProgram(const UOpRef& kernel, Device& device) {
+absl::StatusOr<std::shared_ptr<Program>> Engine::FindProgram(const UOpRef& kernel, Device& device,
+                                                             absl::Span<const size_t> buffer_bytes) {
   // Kernel graphs are interned: equal structure is the same node.
   const auto key = std::pair(static_cast<const UOp*>(kernel.get()), static_cast<const Device*>(&device));
   if (const auto it = programs_.find(key); it != programs_.end()) {
     ++stats_.program_cache_hits;
     return it->second.program;
   }
-  auto program = device.Compile(kernel, options_.choices ? &*options_.choices : nullptr);
+  std::optional<ChoiceList> choices = options_.choices;
+  if (!choices.has_value() && options_.search != nullptr) {
+    auto found = options_.search->Find(kernel, device, buffer_bytes);
+    if (!found.ok()) {
+      return Annotate(found.status(), absl::StrCat("searching the choices of ",
+                                                   kernel->arg_as<KernelArg>().name, " for ", device.name()));
+    }
+    choices = *std::move(found);
+  }
+  auto program = device.Compile(kernel, choices.has_value() ? &*choices : nullptr);
   if (!program.ok()) {
     return Annotate(program.status(),
                     absl::StrCat("compiling ", kernel->arg_as<KernelArg>().name, " for ", device.name()));
@@ -298,7 +308,9 @@ absl::Status Engine::Run(const Call& call) {
     }
     US_ASSIGN_OR_RETURN(const std::shared_ptr<Device> device, devices_.Find(item.device));
     if (cached->programs[i] == nullptr) {
-      US_ASSIGN_OR_RETURN(cached->programs[i], FindProgram(item.kernel, *device));
+      std::vector<size_t> bytes;
+      for (const int slot : item.slots) bytes.push_back(slots[slot]->bytes());
+      US_ASSIGN_OR_RETURN(cached->programs[i], FindProgram(item.kernel, *device, bytes));
     } else {
       ++stats_.program_cache_hits;
     }

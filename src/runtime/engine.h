@@ -22,6 +22,7 @@
 #include "src/codegen/choices.h"
 #include "src/runtime/buffer.h"
 #include "src/runtime/device.h"
+#include "src/runtime/kernel_search.h"
 #include "src/runtime/profile.h"
 #include "src/runtime/recorder.h"
 #include "src/schedule/multi.h"
@@ -33,6 +34,8 @@ namespace understudy {
 struct EngineOptions {
   // The same choices for every kernel (an empty list: none); by default each device's heuristic.
   std::optional<ChoiceList> choices;
+  // Otherwise, what this finds for each kernel (src/runtime/search). May be shared by engines of one thread.
+  std::shared_ptr<KernelSearch> search;
   // Launch synchronously and keep a record of each kernel.
   bool profile = false;
   // How values that are spread over several devices are reduced and gathered.
@@ -90,7 +93,9 @@ class Engine {
   };
 
   absl::StatusOr<CachedSchedule*> FindSchedule(const Call& call);
-  absl::StatusOr<std::shared_ptr<Program>> FindProgram(const UOpRef& kernel, Device& device);
+  // `buffer_bytes`: of the kernel's buffers by position, for a search of its choices.
+  absl::StatusOr<std::shared_ptr<Program>> FindProgram(const UOpRef& kernel, Device& device,
+                                                       absl::Span<const size_t> buffer_bytes);
   // The storage of a BUFFER node on its device: uploaded from the host, or declared when `output`.
   absl::StatusOr<Buffer*> Storage(const UOpRef& buffer, bool output);
   // The elements of what is stored: a BUFFER, or a MULTI of BUFFERs.

@@ -19,8 +19,9 @@ class ScalarSet {
  public:
   constexpr ScalarSet() = default;
   constexpr ScalarSet(std::initializer_list<Scalar> scalars) {
-    for (Scalar s : scalars) bits_ |= 1u << static_cast<int>(s);
+    for (Scalar s : scalars) Add(s);
   }
+  constexpr void Add(Scalar s) { bits_ |= 1u << static_cast<int>(s); }
   constexpr bool Has(Scalar s) const { return bits_ >> static_cast<int>(s) & 1; }
   constexpr bool Has(DType t) const { return Has(t.scalar); }
   friend constexpr bool operator==(ScalarSet, ScalarSet) = default;

@@ -42,6 +42,12 @@ check "onnx of another file" 2 "understudy onnx: onnx: offset 0: ModelProto fiel
 check "onnx on no device" 2 "TPU" "$understudy" onnx --device=TPU "$model"
 check "onnx with wrong sizes" 2 "--sizes: 'batch', expected NAME=NUMBER" "$understudy" onnx --sizes=batch "$model"
 check "trace of a stage that is none" 2 "--stage=nonsense: expected one of kernel, choices" "$understudy" trace --stage=nonsense
+check "tune: counted" 0 "values" "$understudy" tune --cache=off --target=gfx1100 --candidates=8 reduce
+check "tune: as JSON" 0 '"timed_out": 0' "$understudy" tune --cache=off --cost=static --target=gfx942 --candidates=20 --json transpose
+check "tune: an unknown kernel" 2 "no kernel waltz; there are matmul" "$understudy" tune --cache=off waltz
+check "tune: an unknown cost" 2 "expected measured, counted or static" "$understudy" tune --cache=off --cost=cheap
+check "tune: an unknown processor" 2 "gfx7" "$understudy" tune --cache=off --target=gfx7
+check "tune: a device that counts nothing" 2 "CPU counts no instructions" "$understudy" tune --cache=off --cost=counted --candidates=2 reduce
 check "conform without files" 2 "no FILE given" "$understudy" conform
 check "conform of an absent file" 2 "absent.jsonl" "$understudy" conform absent.jsonl
 check "conform of an unknown ISA" 2 "no vectors of gfx7" "$understudy" conform --gfx=gfx7 "$vectors"

@@ -137,6 +137,42 @@ Exit code: 0, or 2 on an error.
 )",
      {"target", "choices", "stage", "list_choices"},
      RunTrace},
+    {"tune",
+     "search the optimisation choices of kernels",
+     R"(usage: understudy tune [--target=NAME] [--cost=KIND] [--beam=N] [--candidates=N] [--cache=FILE] [--json] [KERNEL...]
+
+Beam search over the legal choices (docs/search.md). A KERNEL is matmul (the default), matmul_f16, matmul_odd, conv,
+softmax, reduce, elementwise or transpose, or a file with a kernel graph as graphs print (a name with a dot or a slash).
+Prints cost, gain and choices without choices, with the heuristic's and with those found, and whether the values agree.
+
+  --target=NAME         host (default), or an AMD processor, emulated: gfx1100, gfx1200, gfx942...
+  --cost=KIND           measured (time), counted (an emulated GPU's instructions and cache lines; the same in every run) or
+                        static (an estimate: nothing runs); by default counted on an AMD processor, else measured
+  --beam=N              candidates that each step extends (default 4)
+  --keep_best=N         of a step's candidates only so many run, by the static estimate (default 16; 0: all)
+  --candidates=N        candidates in all (default 200)
+  --depth=N             choices of a candidate (default 10)
+  --time=SECONDS        of a kernel's search (default 0: no bound)
+  --seed=S              1 (default): candidates in the table's order; else in an order drawn from the seed
+  --jobs=N              processes that compile (default 1)
+  --compile_seconds=N   of one compile (default 30), and its memory: --compile_megabytes=N (default 4096)
+  --cache=FILE          where results are kept; 'off', or by default what UNDERSTUDY_CACHE says or
+                        ~/.cache/understudy/search.sqlite
+  --verbose             every candidate with its cost
+  --json                JSON instead of a table
+Exit code: 0, 1 when a kernel's values changed, 2 on an error. A compile that crashes or hangs is a failed candidate.
+)",
+     {"target", "cost", "beam", "keep_best", "candidates", "depth", "time", "seed", "jobs", "compile_seconds",
+      "compile_megabytes", "cache", "verbose", "json"},
+     RunTune},
+    {"compile-worker",
+     "what `tune` starts to compile its candidates in",
+     R"(usage: understudy compile-worker
+
+Takes compile jobs from descriptor 3. Started by `understudy tune` and by programs that search kernels, not by hand.
+)",
+     {},
+     RunCompileWorkerCommand},
 };
 
 void PrintHelp(FILE* out) {

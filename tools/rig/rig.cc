@@ -17,6 +17,10 @@ absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options, c
   machine.log_events = false;
   US_ASSIGN_OR_RETURN(rig->kernel_, mockgpu::MockKernel::Create(std::move(machine)));
   US_ASSIGN_OR_RETURN(rig->amd_, AmdDevice::Open(*rig->kernel_));
+  rig->amd_->set_counter([kernel = rig->kernel_.get()] {
+    const mockgpu::MockStats s = kernel->Stats();
+    return AmdDevice::Executed{s.wave_instructions, s.memory_bytes, s.memory_lines};
+  });
   DeviceRegistry devices;
   devices.Register(std::make_shared<RefDevice>());
   devices.Register(std::make_shared<CpuDevice>());

@@ -143,6 +143,7 @@ class Dispatch::Impl {
       --running_;
       budget_ += grant - executed;
       stats_.wave_instructions += executed;
+      stats_.memory += group->TakeTraffic();
       if (fresh) stats_.waves += group->active_waves;
       TakeBack(std::move(group), stop, executed, std::move(fault));
       if (running_ == 0 || runners_.size() > 1) changed_.notify_all();

@@ -83,6 +83,8 @@ class Dispatch {
   enum class State : uint8_t { kRunning, kDone, kFault };
   struct Stats {
     uint64_t wave_instructions = 0, waves = 0, workgroups = 0;  // executed; started; finished
+    // Global and constant memory as waves accessed it; private memory and LDS are not counted.
+    Traffic memory;
   };
 
   Dispatch(Isa isa, const DispatchRegs& regs, AddressSpace* memory, const Options& options);

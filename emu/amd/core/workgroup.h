@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "emu/amd/core/dispatch.h"
@@ -59,6 +60,8 @@ class Workgroup {
   uint32_t slot() const { return slot_; }
   std::vector<Wave>& waves() { return waves_; }
   GroupHw& hw() { return hw_; }
+  // What its waves have moved since the last call.
+  Traffic TakeTraffic() { return std::exchange(translator_.traffic, {}); }
   uint32_t active_waves = 0;             // of this launch; waves beyond are unused
   uint32_t running = 0;                  // not yet ended
   uint32_t at_barrier = 0, waiting = 0;  // of them: at s_barrier; at a wait for a split barrier

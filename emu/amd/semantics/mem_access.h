@@ -17,6 +17,33 @@ namespace understudy::emu::amd {
 
 constexpr int kMaxLanes = 64;
 
+// Counts one instruction's access of kBytes a lane, all at `low` to `high` + kBytes.
+template <int kBytes>
+void CountTraffic(Traffic& traffic, uint64_t mask, const uint64_t* address, uint64_t low, uint64_t high) {
+  constexpr int kShift = Traffic::kLineShift;
+  ++traffic.accesses;
+  traffic.bytes += static_cast<uint64_t>(__builtin_popcountll(mask)) * kBytes;
+  const uint64_t first = low >> kShift;
+  if (((high + kBytes - 1) >> kShift) - first < 64) {
+    uint64_t touched = 0;
+    ForEachLane(mask, [&](int lane) {
+      touched |= uint64_t{1} << ((address[lane] >> kShift) - first);
+      touched |= uint64_t{1} << (((address[lane] + kBytes - 1) >> kShift) - first);
+    });
+    traffic.lines += static_cast<uint64_t>(__builtin_popcountll(touched));
+    return;
+  }
+  // Far apart: the distinct lines, of at most two a lane.
+  uint64_t lines[2 * kMaxLanes];
+  int n = 0;
+  ForEachLane(mask, [&](int lane) {
+    lines[n++] = address[lane] >> kShift;
+    lines[n++] = (address[lane] + kBytes - 1) >> kShift;
+  });
+  std::sort(lines, lines + n);
+  traffic.lines += static_cast<uint64_t>(std::unique(lines, lines + n) - lines);
+}
+
 // Calls fn(lane, bytes) for each lane of the mask with kBytes of its memory: read before the call unless the
 // access is a write, written back after it unless the access is a read.
 template <int kBytes, Access kAccess, class Fn>
@@ -33,6 +60,7 @@ ExecResult AccessGlobal(WaveState& wave, uint64_t mask, const uint64_t* address,
       scattered |= address[lane] ^ (address[0] + kBytes * static_cast<uint64_t>(lane));
     if (scattered == 0) {
       if (uint8_t* host = wave.mem->Translate(address[0], kBytes * static_cast<uint64_t>(lanes), kAccess)) {
+        wave.mem->traffic.Add(address[0], kBytes * static_cast<uint64_t>(lanes));
         for (int lane = 0; lane < lanes; ++lane) fn(lane, host + kBytes * lane);
         return ExecResult::kNext;
       }
@@ -43,6 +71,7 @@ ExecResult AccessGlobal(WaveState& wave, uint64_t mask, const uint64_t* address,
     low = std::min(low, address[lane]);
     high = std::max(high, address[lane]);
   });
+  CountTraffic<kBytes>(wave.mem->traffic, mask, address, low, high);
   const uint64_t span = high - low + kBytes;
   if (span >= kBytes) {
     if (uint8_t* host = wave.mem->Translate(low, span, kAccess)) {

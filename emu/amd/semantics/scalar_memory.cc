@@ -28,6 +28,7 @@ ExecResult Load(const Inst& inst, WaveState& wave) {
   } else if (!wave.mem->Read(address, words, sizeof(words))) {
     return RaiseMemoryFault(wave, address, sizeof(words), Access::kRead, -1);
   }
+  wave.mem->traffic.Add(address, sizeof(words));
   if (wave.access_log != nullptr) [[unlikely]] {
     wave.access_log->Add(MemorySpace::kGlobal, Access::kRead, -1, address, sizeof(words));
   }
@@ -49,6 +50,7 @@ ExecResult LoadNarrow(const Inst& inst, WaveState& wave) {
   if (!wave.mem->Read(address, &value, sizeof(T))) {
     return RaiseMemoryFault(wave, address, sizeof(T), Access::kRead, -1);
   }
+  wave.mem->traffic.Add(address, sizeof(T));
   const uint32_t word = Extend(value);
   Put(inst, wave, &word, 1);
   return ExecResult::kNext;
@@ -65,6 +67,7 @@ ExecResult BufferLoad(const Inst& inst, WaveState& wave) {
   const ScalarBuffer buffer(&wave.sgpr[inst.src[0].reg]);
   const uint64_t offset = ScalarMemoryOffset(inst, wave);
   uint32_t words[kWords] = {};
+  wave.mem->traffic.Add((buffer.base & ~uint64_t{3}) + offset, sizeof(words));
   for (int i = 0; i < kWords; ++i) {
     const uint64_t at = offset + 4 * static_cast<uint64_t>(i);
     if (!buffer.Contains(at, 4)) continue;
@@ -90,6 +93,7 @@ ExecResult BufferLoadNarrow(const Inst& inst, WaveState& wave) {
     if (!wave.mem->Read(address, &value, sizeof(T))) {
       return RaiseMemoryFault(wave, address, sizeof(T), Access::kRead, -1);
     }
+    wave.mem->traffic.Add(address, sizeof(T));
   }
   const uint32_t word = Extend(value);
   Put(inst, wave, &word, 1);

@@ -36,6 +36,7 @@ uint64_t DispatchActor::Step() {
     Counters& counters = host_->counters();
     counters.wave_instructions += stats.wave_instructions;
     counters.waves += stats.waves;
+    counters.wave_memory += stats.memory;
     counters.workgroups += stats.workgroups;
     host_->machine().Log(EventKind::kDispatchEnd, queue_id_, regs_.pgm_addr, stats.wave_instructions);
     // The queue may destroy this object in here.

@@ -17,6 +17,7 @@ struct Counters {
   uint64_t pm4_packets[256] = {};   // by opcode
   uint64_t sdma_packets[256] = {};  // by opcode
   uint64_t dispatches = 0, workgroups = 0, waves = 0, wave_instructions = 0;
+  emu::Traffic wave_memory;
   uint64_t sdma_bytes = 0;
   uint64_t interrupts = 0, faults = 0;
 };

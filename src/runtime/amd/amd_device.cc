@@ -205,6 +205,10 @@ absl::Status AmdDevice::CopyWithin(const Allocation& dst, const Allocation& src,
 absl::StatusOr<std::unique_ptr<Program>> AmdDevice::Compile(const UOpRef& kernel, const ChoiceList* choices) {
   US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, choices));
   US_ASSIGN_OR_RETURN(CompiledKernel compiled, RenderLlvm(linear, target_));
+  return Load(std::move(compiled));
+}
+
+absl::StatusOr<std::unique_ptr<Program>> AmdDevice::Load(CompiledKernel&& compiled) {
   US_ASSIGN_OR_RETURN(const amd::LoadedCode* code, gpu_->Load(compiled.code));
   auto loaded = code->Kernel(compiled.name);
   if (!loaded.ok()) {
@@ -241,8 +245,18 @@ absl::Status AmdDevice::Launch(Program& program, absl::Span<const Allocation> bu
   }
   US_ASSIGN_OR_RETURN(const amd::LaunchShape shape, ShapeOf(c));
   amd::LaunchTimes times;
+  // What came before is not this launch's.
+  const bool counts = info != nullptr && counter_ != nullptr;
+  if (counts) US_RETURN_IF_ERROR(gpu_->Synchronize());
+  const Executed before = counts ? counter_() : Executed{};
   US_RETURN_IF_ERROR(gpu_->LaunchRaw(p->kernel(), shape, kernarg, info == nullptr ? nullptr : &times));
   if (info != nullptr) *info = {times.device_ns, times.begin_ns, c.global, c.local};
+  if (counts) {
+    const Executed after = counter_();
+    info->instructions = after.instructions - before.instructions;
+    info->memory_bytes = after.memory_bytes - before.memory_bytes;
+    info->memory_lines = after.memory_lines - before.memory_lines;
+  }
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 // the compiler, linked in process, and loaded like any other code object. The Syscalls that it was opened
 // with decide whether the machine below is real; they must outlive the device and every buffer on it.
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,13 @@ class AmdDevice : public Device {
                                                          std::string name = "AMD");
   ~AmdDevice() override = default;
 
+  // Totals of what the GPU has executed, from whoever can count it (the mock machine below): with one set,
+  // LaunchInfo says what a launch executed.
+  struct Executed {
+    uint64_t instructions = 0, memory_bytes = 0, memory_lines = 0;
+  };
+  void set_counter(std::function<Executed()> counter) { counter_ = std::move(counter); }
+
   // For code objects that our compiler did not make, and for faults: the GPU itself.
   amd::AmdGpu& gpu() { return *gpu_; }
 
@@ -33,6 +41,8 @@ class AmdDevice : public Device {
   absl::Status CopyOut(void* dst, const Allocation& src, size_t bytes) override;
   absl::Status CopyWithin(const Allocation& dst, const Allocation& src, size_t bytes) override;
   absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) override;
+  bool loads_compiled() const override { return true; }
+  absl::StatusOr<std::unique_ptr<Program>> Load(CompiledKernel&& compiled) override;
   using Device::Launch;
   absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
                       LaunchInfo* info) override;
@@ -48,6 +58,7 @@ class AmdDevice : public Device {
   const std::string name_;
   std::unique_ptr<amd::AmdGpu> gpu_;
   Target target_;
+  std::function<Executed()> counter_;
   std::mutex mutex_;
   std::map<uint64_t, amd::GpuBuffer> buffers_;  // by base; guarded by mutex_
 };

@@ -179,6 +179,10 @@ CpuDevice::CpuDevice(std::string name) : name_(std::move(name)), target_(HostTar
 absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Compile(const UOpRef& kernel, const ChoiceList* choices) {
   US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, choices));
   US_ASSIGN_OR_RETURN(CompiledKernel compiled, RenderLlvm(linear, target_));
+  return Load(std::move(compiled));
+}
+
+absl::StatusOr<std::unique_ptr<Program>> CpuDevice::Load(CompiledKernel&& compiled) {
   return CpuProgram::Create(std::move(compiled));
 }
 

@@ -21,6 +21,8 @@ class CpuDevice : public HostDevice {
   const std::string& name() const override { return name_; }
   const Target& target() const override { return target_; }
   absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) override;
+  bool loads_compiled() const override { return true; }
+  absl::StatusOr<std::unique_ptr<Program>> Load(CompiledKernel&& compiled) override;
   // InvalidArgument when buffers or variables are missing or a variable is outside its limits. Accesses are
   // not checked: the kernel must be right.
   using Device::Launch;

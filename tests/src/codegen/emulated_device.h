@@ -1,36 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A device for any AMD processor that the compiler has a target for: kernels are compiled to code objects and
-// run on the instruction emulator, without driver, queues or packets. For tests of code generation.
+// The device of tools/rig/emulated_device.h under the name that tests of code generation use.
 
-#include <memory>
-#include <string>
-
-#include "src/runtime/host/host_device.h"
-#include "src/schedule/target.h"
+#include "tools/rig/emulated_device.h"
 
 namespace understudy::test {
 
-class EmulatedDevice : public HostDevice {
- public:
-  enum class Compiler {
-    kLlvm,  // the one in the library
-    kHip,   // clang-22 in PATH, of HIP C++ text
-  };
-  // Aborts when the compiler has no such target.
-  explicit EmulatedDevice(const std::string& isa, Compiler compiler = Compiler::kLlvm);
-
-  const std::string& name() const override { return name_; }
-  const Target& target() const override { return target_; }
-  absl::StatusOr<std::unique_ptr<Program>> Compile(const UOpRef& kernel, const ChoiceList* choices) override;
-  using Device::Launch;
-  absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
-                      LaunchInfo* info) override;
-
- private:
-  std::string name_;
-  Compiler compiler_;
-  Target target_;
-};
+using understudy::EmulatedDevice;
 
 }  // namespace understudy::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/src/codegen/emulated_device.h"
+#include "tools/rig/emulated_device.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -12,7 +12,7 @@
 #include "src/render/render.h"
 #include "src/runtime/process/process.h"
 
-namespace understudy::test {
+namespace understudy {
 namespace {
 
 class EmulatedProgram : public Program {
@@ -70,12 +70,16 @@ absl::StatusOr<std::unique_ptr<Program>> EmulatedDevice::Compile(const UOpRef& k
   US_ASSIGN_OR_RETURN(const LinearKernel linear, LowerKernel(kernel, target_, choices));
   US_ASSIGN_OR_RETURN(CompiledKernel compiled,
                       compiler_ == Compiler::kHip ? CompileHip(linear, name_) : RenderLlvm(linear, target_));
+  return Load(std::move(compiled));
+}
+
+absl::StatusOr<std::unique_ptr<Program>> EmulatedDevice::Load(CompiledKernel&& compiled) {
   US_ASSIGN_OR_RETURN(auto object, programs::EmulatedObject::Load(compiled.code));
   return std::make_unique<EmulatedProgram>(std::move(compiled), std::move(object));
 }
 
 absl::Status EmulatedDevice::Launch(Program& program, absl::Span<const Allocation> buffers,
-                                    absl::Span<const int64_t> vars, LaunchInfo*) {
+                                    absl::Span<const int64_t> vars, LaunchInfo* info) {
   auto& p = dynamic_cast<EmulatedProgram&>(program);
   const CompiledKernel& k = p.kernel();
   std::vector<uint8_t> arguments;
@@ -102,10 +106,20 @@ absl::Status EmulatedDevice::Launch(Program& program, absl::Span<const Allocatio
       grid.groups[d] = static_cast<uint32_t>(k.global[d]);
       grid.group[d] = static_cast<uint32_t>(k.local[d]);
     }
-    status = p.object().Launch(k.name, grid, arguments);
+    emu::amd::Dispatch::Stats stats;
+    const auto start = std::chrono::steady_clock::now();
+    status = p.object().Launch(k.name, grid, arguments, &stats);
+    RecordLaunch(start, info);
+    if (info != nullptr) {
+      info->grid = k.global;
+      info->block = k.local;
+      info->instructions = stats.wave_instructions;
+      info->memory_bytes = stats.memory.bytes;
+      info->memory_lines = stats.memory.lines;
+    }
   }
   for (const Allocation& a : mapped) US_CHECK_OK(memory.Unmap(a.address, a.bytes));
   return status;
 }
 
-}  // namespace understudy::test
+}  // namespace understudy
