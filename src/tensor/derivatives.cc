@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/tensor/derivatives.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -102,16 +103,21 @@ Grads PowRule(const UOpRef& node, const UOpRef& g0) {
   const Value dy = Select(flat, 0.0, g * (r * Value(math::Log(Select(flat, 1.0, x).u))));
   return {nullptr, dx.u, dy.u};
 }
+std::vector<int64_t> ReducedAxes(const UOpRef& whole, const UOpRef& reduced) {
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < whole->shape().size(); ++i) {
+    if (reduced->shape()[i] != whole->shape()[i]) axes.push_back(static_cast<int64_t>(i));
+  }
+  return axes;
+}
+
 // The largest of each window: WITH_GRADIENT(top, windows, positions), windows and positions of one shape,
 // reduced axes 1 in top. The gradient goes to one element of a window, the first that is largest; a NaN is
 // larger than all, the last of them. Positions below 0 are padding.
 Grads MaxPoolRule(const UOpRef& y, const UOpRef& g) {
   const UOpRef &w = y->src(1), &at = y->src(2);
   const Shape& shape = w->shape();
-  std::vector<int64_t> axes;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (y->shape()[i] != shape[i]) axes.push_back(static_cast<int64_t>(i));
-  }
+  const std::vector<int64_t> axes = ReducedAxes(w, y);
   const Value position(at);
   const auto across = [&](const Value& v, Op op) {
     return Value(axes.empty() ? v.u : uop::Expand(uop::ReduceAxis(v.u, op, axes), shape));
@@ -129,7 +135,63 @@ Grads MaxPoolRule(const UOpRef& y, const UOpRef& g) {
   return {nullptr, where(uop::CmpEq(at, chosen.u), wide, wide.Like(0)).u, nullptr};
 }
 
+// WITH_GRADIENT(f, x, c, product) for f_i = c_i prod_{j != i} x_j: with h the gradient of f,
+// dx_k = sum_{i != k} h_i c_i prod_{j != i, k} x_j, from a table of all i and j.
+Grads ProductGradientRule(const UOpRef& f, const UOpRef& h) {
+  const UOpRef &x = f->src(1), &c = f->src(2), &product = f->src(3);
+  const Value one(Constant(x->dtype(), 1.0, x->shape()));
+  const UOpRef dc = uop::Mul(h, ProductGradient(x, one.u, product));
+  const std::vector<int64_t> axes = ReducedAxes(x, product);
+  if (axes.empty()) return {nullptr, nullptr, dc, nullptr};
+  // Reduced axes last and as one.
+  std::vector<int64_t> order, back(x->shape().size());
+  for (size_t i = 0; i < x->shape().size(); ++i) {
+    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) == axes.end())
+      order.push_back(static_cast<int64_t>(i));
+  }
+  order.insert(order.end(), axes.begin(), axes.end());
+  int64_t outer = 1, n = 1;
+  for (size_t i = 0; i < order.size(); ++i) {
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    (i + axes.size() < order.size() ? outer : n) *= x->shape()[static_cast<size_t>(order[i])];
+  }
+  const UOpRef last = uop::Permute(x, order);
+  const UOpRef row = uop::Reshape(last, {outer, 1, n});
+  const UOpRef scale = uop::Reshape(uop::Permute(uop::Mul(h, c), order), {outer, n, 1});
+  const Shape table = {outer, n, n};
+  const UOpRef i = uop::Expand(uop::Reshape(uop::Iota(dtypes::kInt64, n), {1, n, 1}), table);
+  const UOpRef j = uop::Expand(uop::Reshape(uop::Iota(dtypes::kInt64, n), {1, 1, n}), table);
+  const UOpRef same = uop::CmpEq(i, j);
+  const UOpRef others = uop::Where(same, Constant(x->dtype(), 1.0, table), uop::Expand(row, table));
+  const UOpRef slopes =
+      ProductGradient(others, uop::Expand(scale, table), uop::ReduceAxis(others, Op::kMul, {2}));
+  const DType acc = AccType(x->dtype());
+  const UOpRef sum =
+      uop::Cast(uop::ReduceAxis(uop::Cast(uop::Where(same, Constant(x->dtype(), 0.0, table), slopes), acc),
+                                Op::kAdd, {1}),
+                x->dtype());
+  return {nullptr, uop::Permute(uop::Reshape(sum, last->shape()), back), dc, nullptr};
+}
+
 }  // namespace
+
+UOpRef ProductGradient(const UOpRef& x, const UOpRef& wide, const UOpRef& product) {
+  const std::vector<int64_t> axes = ReducedAxes(x, product);
+  if (axes.empty()) return wide;
+  // One zero: only that element has a gradient; more zeros: none has.
+  const Shape& shape = x->shape();
+  const auto fill = [&](DType t, double v) {
+    return Constant(t, t.IsFloat() ? ConstValue(v) : ConstValue(static_cast<int64_t>(v)), shape);
+  };
+  const UOpRef none = fill(x->dtype(), 0);
+  const UOpRef zero = uop::CmpEq(x, none), rest = uop::Where(zero, fill(x->dtype(), 1), x);
+  const UOpRef all = uop::Expand(uop::ReduceAxis(rest, Op::kMul, axes), shape);
+  const UOpRef zeros = uop::Expand(uop::ReduceAxis(uop::Cast(zero, dtypes::kInt64), Op::kAdd, axes), shape);
+  const UOpRef at_zero = uop::Where(uop::CmpEq(zeros, fill(dtypes::kInt64, 1)), all, none);
+  const UOpRef elsewhere = uop::Where(uop::CmpEq(zeros, fill(dtypes::kInt64, 0)), uop::FDiv(all, rest), none);
+  return uop::WithGradient("product", uop::Mul(wide, uop::Where(zero, at_zero, elsewhere)),
+                           {x, wide, product});
+}
 
 const Derivative* FindDerivative(const std::string& name) {
   static const auto* const kTable = new absl::flat_hash_map<std::string, Derivative>{
@@ -161,6 +223,7 @@ const Derivative* FindDerivative(const std::string& name) {
       {"fmod", FmodRule},
       {"hypot", HypotRule},
       {"max_pool", MaxPoolRule},
+      {"product", ProductGradientRule},
       {"pow", PowRule},
   };
   const auto it = kTable->find(name);

@@ -19,4 +19,8 @@ using Derivative = std::vector<UOpRef> (*)(const UOpRef& y, const UOpRef& g);
 // Null when there is none of that name.
 const Derivative* FindDerivative(const std::string& name);
 
+// `wide` times the product of the others, for each element of x; `product` is x's, reduced axes 1. It can be
+// differentiated again, also where elements are 0.
+UOpRef ProductGradient(const UOpRef& x, const UOpRef& wide, const UOpRef& product);
+
 }  // namespace understudy::tensor_internal

@@ -56,14 +56,7 @@ Grads ReduceRule(const UOpRef& y, const UOpRef& g) {
   const UOpRef wide = uop::Expand(g, shape);
   if (arg.op == Op::kAdd) return {wide};
   if (arg.op == Op::kMul) {
-    // Product of the others. One zero: only that element has a gradient; more zeros: none has.
-    const UOpRef zero = uop::CmpEq(x, Zero(x)), rest = uop::Where(zero, Fill(x, 1), x);
-    const UOpRef product = uop::Expand(uop::ReduceAxis(rest, Op::kMul, arg.axes), shape);
-    const UOpRef zeros =
-        uop::Expand(uop::ReduceAxis(uop::Cast(zero, dtypes::kInt64), Op::kAdd, arg.axes), shape);
-    const UOpRef at_zero = uop::Where(uop::CmpEq(zeros, Fill(zeros, 1)), product, Zero(x));
-    const UOpRef elsewhere = uop::Where(uop::CmpEq(zeros, Fill(zeros, 0)), uop::FDiv(product, rest), Zero(x));
-    return {uop::Mul(wide, uop::Where(zero, at_zero, elsewhere))};
+    return {tensor_internal::ProductGradient(x, wide, y)};
   }
   const UOpRef hit = uop::CmpEq(x, uop::Expand(y, shape));
   const DType acc = AccType(x->dtype());

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "src/base/status.h"
+#include "src/tensor/activation.h"
 #include "src/tensor/nn_internal.h"
 #include "src/tensor/norm.h"
 
@@ -41,8 +42,8 @@ Tensor Elementwise(const char* op, const Tensor& input, const Tensor& target, Re
 
 // max(x, 0) whose gradient at 0 is 1, as that of clamp_min.
 Tensor Hinge(const Tensor& x) { return Where(x.Lt(0), 0.0, x); }
-// log(1 + e^x) without overflow. MAX and ABS share their gradient at 0, which gives 1/2 there.
-Tensor Softplus(const Tensor& x) { return x.Maximum(0) + ((-x.Abs()).Exp() + 1.0).Log(); }
+// log(1 + e^x) everywhere: torch.nn's Softplus becomes x itself past a threshold.
+Tensor LogOnePlusExp(const Tensor& x) { return Softplus(x, 1, INFINITY); }
 // max(log x, -100), with a gradient of 0 below.
 Tensor BoundedLog(const Tensor& x) {
   const Tensor low = x.Le(std::exp(-100.0));
@@ -226,7 +227,7 @@ Tensor BinaryCrossEntropyWithLogits(const Tensor& input, const Tensor& target, c
   return Elementwise("BinaryCrossEntropyWithLogits", input, target, reduction,
                      [&](const Tensor& x, const Tensor& y) {
                        // -log sigmoid(x) is softplus(-x), -log(1 - sigmoid(x)) is x more.
-                       Tensor positive = Softplus(-x);
+                       Tensor positive = LogOnePlusExp(-x);
                        if (pos_weight != nullptr)
                          positive = positive * ((pos_weight->Cast(x.dtype()) - 1.0) * y + 1.0);
                        const Tensor loss = (1.0 - y) * x + positive;
@@ -329,7 +330,7 @@ Tensor TripletMarginLoss(const Tensor& anchor, const Tensor& positive, const Ten
 
 Tensor SoftMarginLoss(const Tensor& input, const Tensor& target, Reduction reduction) {
   return Elementwise("SoftMarginLoss", input, target, reduction,
-                     [](const Tensor& x, const Tensor& y) { return Softplus(-y * x); });
+                     [](const Tensor& x, const Tensor& y) { return LogOnePlusExp(-y * x); });
 }
 
 Tensor MultiMarginLoss(const Tensor& input, const Tensor& target, const MultiMarginOptions& o) {
@@ -357,7 +358,7 @@ Tensor MultiLabelSoftMarginLoss(const Tensor& input, const Tensor& target, const
                   Text(target.shape()), ", expected equal shapes [...,C]");
   }
   const Tensor x = input.Cast(ComputeType(input.dtype())), y = target.Cast(x.dtype());
-  Tensor loss = y * Softplus(-x) + (1.0 - y) * Softplus(x);
+  Tensor loss = y * LogOnePlusExp(-x) + (1.0 - y) * LogOnePlusExp(x);
   if (weight != nullptr) loss = loss * weight->Cast(x.dtype());
   return Reduced(loss.Mean({-1}), reduction, input.dtype());
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "src/base/status.h"
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/engine.h"
@@ -89,6 +90,35 @@ std::vector<Tensor> GradientsOf(const Case& c, const std::vector<Tensor>& out,
     if (!c.grads[i].empty()) wanted.push_back(in[i]);
   }
   return Gradients(loss, wanted);
+}
+
+// Some direction: numbers of both signs, different for each input.
+Tensor Direction(const Tensor& like, size_t which) {
+  std::vector<double> v(like.numel());
+  for (size_t k = 0; k < v.size(); ++k) v[k] = static_cast<double>((k * 5 + which * 3 + 1) % 7) / 4 - 0.7;
+  return ToTensor(v, like.shape(), like.dtype());
+}
+
+// The gradients of a case at its inputs, moved by `step` along Direction, times another direction; the inputs
+// that have gradients go to `wanted`.
+Tensor GradientAlong(const Case& c, const Calls& calls, double step, std::vector<Tensor>* wanted) {
+  std::vector<Tensor> in;
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    const Array& a = c.inputs[i];
+    in.push_back(ToTensor(a.values, a.shape, a.dtype == dtypes::kFloat32 ? dtypes::kFloat64 : a.dtype));
+    if (c.grads[i].empty()) continue;
+    if (step != 0) in[i] = in[i] + Direction(in[i], i) * step;
+    wanted->push_back(in[i]);
+  }
+  const std::vector<Tensor> out = Run(c, calls, in);
+  if (testing::Test::HasFailure()) return Tensor();
+  const std::vector<Tensor> gradients = GradientsOf(c, out, in);
+  Tensor along;
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    const Tensor part = (gradients[i] * Direction(gradients[i], i + 11)).Sum();
+    along = i == 0 ? part : along + part;
+  }
+  return along;
 }
 
 }  // namespace
@@ -178,6 +208,49 @@ void CheckOnRef(const Case& c, const Calls& calls) {
   }
 }
 
+void CheckSecondDerivative(const Case& c, const Calls& calls) {
+  bool some = false;
+  for (size_t i = 0; i < c.grads.size(); ++i) {
+    if (c.grads[i].empty()) continue;
+    some = true;
+    if (c.inputs[i].dtype.BitWidth() < 32) GTEST_SKIP() << "differences of narrow floats say nothing";
+  }
+  if (!some) GTEST_SKIP() << "no gradients";
+  MiniEngine engine;
+  std::vector<Tensor> wanted, unused;
+  const Tensor along = GradientAlong(c, calls, 0, &wanted);
+  if (testing::Test::HasFailure()) return;
+  ASSERT_TRUE(along.ok()) << along.status();
+  double slope = 0;
+  const std::vector<Tensor> second = Gradients(along, wanted);
+  size_t next = 0;
+  for (size_t i = 0; i < c.grads.size(); ++i) {
+    if (c.grads[i].empty()) continue;
+    const Tensor& h = second[next++];
+    // Linear operations: the gradient does not depend on the input.
+    if (!h.ok() && absl::StrContains(std::string(h.status().message()), "no part")) continue;
+    ASSERT_TRUE(h.ok()) << "input " << i << ": " << h.status();
+    const auto value = engine.Values((h * Direction(wanted[next - 1], i)).Sum());
+    ASSERT_TRUE(value.ok()) << value.status();
+    slope += (*value)[0];
+  }
+  constexpr double kStep = 1e-5;
+  double at[5];
+  for (int i = 0; i < 5; ++i) {
+    const auto value = engine.Values(GradientAlong(c, calls, (i - 2) * kStep / 2, &unused));
+    ASSERT_TRUE(value.ok()) << value.status();
+    at[i] = (*value)[0];
+  }
+  const double behind = (at[2] - at[0]) / kStep, before = (at[4] - at[2]) / kStep;
+  const double difference = (at[4] - at[0]) / (2 * kStep), nearer = (at[3] - at[1]) / kStep;
+  const double size = std::max({1.0, std::abs(difference), std::abs(at[2])});
+  if (std::isnan(difference)) GTEST_SKIP() << "the gradient is no number";
+  // Where the gradient has a corner the sides differ; where it jumps, a shorter step sees a steeper slope.
+  if (std::abs(behind - before) > 1e-2 * size || std::abs(nearer - difference) > 1e-2 * size)
+    GTEST_SKIP() << "the gradient has a corner here";
+  EXPECT_NEAR(slope, difference, 2e-6 * size);
+}
+
 void CheckOnCpu(const Case& c, const Calls& calls) {
   if (!c.cpu) GTEST_SKIP() << "on REF only";
   static Engine* const engine = [] {
@@ -196,7 +269,8 @@ void CheckOnCpu(const Case& c, const Calls& calls) {
     Tensor wide = out[i].Cast(dtypes::kFloat64);
     const auto got = engine->Data<double>(wide);
     ASSERT_TRUE(got.ok()) << got.status();
-    ExpectNear(*got, c.outputs[i].values, c.own_types ? c.tolerance : std::max(2e-5, c.tolerance), "result " + std::to_string(i));
+    ExpectNear(*got, c.outputs[i].values, c.own_types ? c.tolerance : std::max(2e-5, c.tolerance),
+               "result " + std::to_string(i));
   }
 }
 

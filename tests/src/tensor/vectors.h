@@ -40,6 +40,9 @@ using Calls = std::map<std::string, Call>;
 
 void CheckOnRef(const Case& c, const Calls& calls);
 void CheckOnCpu(const Case& c, const Calls& calls);
+// The derivative of the gradients along one direction of all float inputs, against central differences of the
+// gradients, in f64 on REF. Skips cases without gradients and of other types.
+void CheckSecondDerivative(const Case& c, const Calls& calls);
 
 // Evaluated on REF; a test failure and {} on an error.
 std::vector<double> Values(const Tensor& t);
