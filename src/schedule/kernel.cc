@@ -200,7 +200,7 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   std::vector<UOpRef> outs, stores;
   for (const KernelDraft::Output& o : d.outputs) {
     outs.push_back(uop::Param(o.value->dtype(), o.slot));
-    stores.push_back(uop::Store(uop::IndexOf(outs.back(), o.index), o.value, d.ranges));
+    stores.push_back(uop::Store(uop::IndexOf(outs.back(), o.index, o.valid), o.value, d.ranges));
   }
   UOpRef sink = uop::Sink(std::move(stores));
   int64_t fresh = 0;

@@ -15,6 +15,7 @@ struct KernelDraft {
     UOpRef value;  // over LOAD(INDEX(PARAM slot, ...)), with slots as positions
     UOpRef index;  // flat index into the output
     int slot = 0;
+    UOpRef valid;  // bool: where it is stored; null: everywhere
   };
   std::vector<Output> outputs;
   std::vector<UOpRef> ranges;  // of the outputs, outermost first

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "src/schedule/index_expr.h"
+#include "src/schedule/partial_store.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 #include "src/uop/sizes.h"
@@ -30,6 +31,7 @@ struct Facts {
   std::vector<int64_t> ends;                                     // of the output's ranges
   double outputs = 1, steps = 1;  // elements; times the steps of the largest reduction
   int64_t largest_read = 0;       // elements
+  bool partial = false;           // partial_store.h
 };
 
 // Two ranges of one run end together when these are equal: the number of steps, or what stands for a variable
@@ -87,6 +89,7 @@ Facts FactsOf(const Unit& unit, const std::vector<int64_t>& elements) {
     }
   }
   f.steps = f.outputs * most;
+  f.partial = FindPartialStore(unit.value, unit.store_index, unit.ranges, unit.slot).has_value();
   for (int slot : f.reads) {
     if (slot >= kNewContents) slot -= kNewContents;
     f.largest_read = std::max(f.largest_read, elements[slot]);
@@ -245,7 +248,9 @@ class Arranger {
   }
 
   bool Fits(int a, int b) const {
-    return !units_[b].is_copy && units_[a].device == units_[b].device && facts_[a].ends == facts_[b].ends;
+    // What writes a part of its output runs over that part only.
+    return !units_[b].is_copy && !facts_[a].partial && !facts_[b].partial &&
+           units_[a].device == units_[b].device && facts_[a].ends == facts_[b].ends;
   }
 
   bool MayJoin(const Batch& batch, int c, MergeReason* reason) {
@@ -411,7 +416,12 @@ KernelDraft DraftOf(const Batch& batch, const std::vector<Unit>& units, int num_
   KernelDraft draft;
   draft.ranges = first.ranges;
   if (batch.members.size() == 1) {
-    draft.outputs.push_back({first.value, first.store_index, first.slot});
+    if (auto part = FindPartialStore(first.value, first.store_index, first.ranges, first.slot)) {
+      draft.ranges = std::move(part->ranges);
+      draft.outputs.push_back({part->value, part->index, first.slot, part->valid});
+    } else {
+      draft.outputs.push_back({first.value, first.store_index, first.slot, nullptr});
+    }
     return draft;
   }
   SharedRanges shared;
@@ -426,7 +436,7 @@ KernelDraft DraftOf(const Batch& batch, const std::vector<Unit>& units, int num_
     }
     const UOpRef value = shared.Rename(uop::Substitute(unit.value, map));
     stored[unit.slot < num_params ? unit.slot + kNewContents : unit.slot] = value;
-    if (m.stored) draft.outputs.push_back({value, first.store_index, unit.slot});
+    if (m.stored) draft.outputs.push_back({value, first.store_index, unit.slot, nullptr});
   }
   return draft;
 }

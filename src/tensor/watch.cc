@@ -28,8 +28,7 @@ std::optional<Tensor> WeakTensor::BaseOf(const Tensor& t) {
 
 UOpRef WeakTensor::Shown(const Tensor& view, const UOpRef& of) {
   UOpRef u = of;
-  for (const Tensor::State::Step& step : view.state_->steps)
-    u = UOp::Make(step.op, u->dtype(), {u}, step.arg);
+  for (const Tensor::State::Step& step : view.state_->steps) u = step.Over(u);
   return u;
 }
 

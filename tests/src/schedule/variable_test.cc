@@ -7,13 +7,16 @@
 #include <functional>
 #include <map>
 
+#include "src/render/render.h"
+#include "src/runtime/capture.h"
+#include "src/runtime/null/null_device.h"
 #include "src/tensor/attention.h"
 #include "src/tensor/create_ops.h"
 #include "src/tensor/function.h"
 #include "src/tensor/movement_ops.h"
 #include "src/tensor/reduce_ops.h"
 #include "src/tensor/softmax.h"
-#include "tests/src/schedule/storage_devices.h"
+#include "tests/src/schedule/variable_check.h"
 
 namespace understudy {
 namespace {
@@ -21,48 +24,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class VariableTest : public StorageTest {
- protected:
-  // Small distinct numbers, exact in sums and products.
-  Tensor Numbers(const Shape& shape, int seed) {
-    int64_t n = 1;
-    for (const int64_t d : shape) n *= d;
-    std::vector<float> v(n);
-    for (int64_t i = 0; i < n; ++i) v[i] = static_cast<float>((i * 7 + seed * 5) % 11 - 5) / 2;
-    return F32(v, shape);
-  }
-
-  // `f` of a size gives the same as with that number, for all values of a variable, and is compiled once.
-  void SameAsConstant(const std::string& what, int64_t min, int64_t max,
-                      const std::function<Tensor(const Size&)>& f) {
-    const Variable n("n", min, max);
-    int64_t compiled = -1, made = -1;
-    for (int64_t v = min; v <= max; ++v) {
-      Tensor want = f(Size(v)).Cast(dtypes::kFloat32);
-      const auto expected = engine->Data<float>(want);
-      ASSERT_TRUE(expected.ok()) << what << ": " << expected.status();
-      Tensor got = f(n.Bind(v)).Cast(dtypes::kFloat32);
-      const EngineStats before = engine->stats();
-      const auto data = engine->Data<float>(got);
-      ASSERT_TRUE(data.ok()) << what << " at " << v << ": " << data.status();
-      ASSERT_EQ(data->size(), expected->size()) << what << " at " << v;
-      for (size_t i = 0; i < data->size(); ++i) {
-        EXPECT_TRUE((*data)[i] == (*expected)[i] || (std::isnan((*data)[i]) && std::isnan((*expected)[i])))
-            << what << " at " << v << ", element " << i << ": " << (*data)[i] << ", expected "
-            << (*expected)[i];
-      }
-      const auto shape = TrueShape(got);
-      ASSERT_TRUE(shape.ok()) << shape.status();
-      EXPECT_EQ(*shape, want.shape()) << what;
-      if (compiled < 0) {
-        compiled = engine->stats().kernels_compiled, made = engine->stats().schedules_made;
-      } else {
-        EXPECT_EQ(engine->stats().kernels_compiled, before.kernels_compiled) << what << " at " << v;
-        EXPECT_EQ(engine->stats().schedules_made, before.schedules_made) << what << " at " << v;
-      }
-    }
-  }
-};
 UNDERSTUDY_STORAGE_DEVICES(VariableTest);
 
 TEST_P(VariableTest, ElementwiseReductionsAndMovementOverAVariableAxis) {
@@ -130,9 +91,10 @@ TEST_P(VariableTest, ProductsOverAndAlongAVariableAxis) {
   SameAsConstant("attention", 1, 9, [&](const Size& n) {
     return ScaledDotProductAttention(q, Narrow(k, 1, 0, n), Narrow(v, 1, 0, n));
   });
+  AttentionOptions causal;
+  causal.is_causal = true;
   SameAsConstant("causal attention", 1, 9, [&](const Size& n) {
-    return ScaledDotProductAttention(Narrow(v, 1, 0, n), Narrow(k, 1, 0, n), Narrow(v, 1, 0, n),
-                                     {.is_causal = true});
+    return ScaledDotProductAttention(Narrow(v, 1, 0, n), Narrow(k, 1, 0, n), Narrow(v, 1, 0, n), causal);
   });
 }
 
@@ -184,6 +146,34 @@ TEST_P(VariableTest, DecodingCompilesNothingAfterItsFirstStep) {
       EXPECT_EQ(engine->stats().kernels_compiled, compiled) << at;
     }
     compiled = engine->stats().kernels_compiled;
+  }
+}
+
+TEST_P(VariableTest, ACapturedDecodingStepReplaysForEveryPlace) {
+  Tensor cache = F32(std::vector<float>(32, 0), {8, 4});
+  ASSERT_TRUE(engine->Realize(cache).ok());
+  const Variable start("start", 0, 7);
+  CapturedFunction step(
+      *engine,
+      [&](absl::Span<const Tensor> in, const VariableValues& v) -> absl::StatusOr<std::vector<Tensor>> {
+        const Size s = start.Bind(v.at("start"));
+        AssignNarrow(cache, 0, s, in[0]);
+        const Tensor seen = Narrow(cache, 0, 0, s + 1);
+        return std::vector<Tensor>{seen.Sum({0}), seen * 2.0};
+      });
+  std::vector<float> held;
+  int64_t made = 0;
+  for (int64_t at = 0; at < 8; ++at) {
+    const std::vector<float> keys(4, static_cast<float>(at + 1));
+    auto out = step({F32(keys, {1, 4})}, {{"start", at}});
+    ASSERT_TRUE(out.ok()) << at << ": " << out.status();
+    for (const float k : keys) held.push_back(2 * k);
+    EXPECT_EQ(Get((*out)[0]), std::vector<float>(4, static_cast<float>((at + 1) * (at + 2) / 2))) << at;
+    EXPECT_EQ(Get((*out)[1]), held) << at;
+    if (at > 1) {
+      EXPECT_EQ(engine->stats().schedules_made, made) << at;
+    }
+    made = engine->stats().schedules_made;
   }
 }
 
@@ -347,6 +337,25 @@ TEST_P(VariableTest, AGraphWithoutValuesIsBoundLater) {
     EXPECT_EQ(Get(BindAll(y, {{"n", v}})), std::vector<float>{sum});
   }
   EXPECT_EQ(BindAll(y, {{"n", 9}}).status().message(), "BindAll: n = 9, expected one of [1, 8]");
+}
+
+TEST(VariableStores, AWindowOfACacheIsWrittenAndNothingElse) {
+  const auto null = std::make_shared<NullDevice>(HostTarget());
+  DeviceRegistry devices;
+  devices.Register(null);
+  Engine engine(devices);
+  const Variable start("start", 0, 1023);
+  Tensor cache = Tensor::FromData<float>(std::vector<float>(1024 * 64), {1024, 64}, "NULL");
+  ASSERT_TRUE(engine.Realize(cache).ok());
+  for (const int64_t at : {0, 700}) {
+    null->ResetStats();
+    AssignNarrow(cache, 0, start.Bind(at),
+                 Tensor::FromData<float>(std::vector<float>(64, 1.0f), {1, 64}, "NULL"));
+    ASSERT_TRUE(engine.Realize(cache).ok());
+    EXPECT_EQ(null->stats().kernels, 1);
+    EXPECT_EQ(null->stats().bytes_written, 64 * 4);
+    EXPECT_EQ(null->stats().bytes_read, 64 * 4);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/schedule/partial_store.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_map.h"
+#include "src/schedule/index_expr.h"
+#include "src/uop/build.h"
+#include "src/uop/graph.h"
+#include "src/uop/sizes.h"
+
+namespace understudy {
+namespace {
+
+void AddClauses(const UOpRef& condition, std::vector<UOpRef>* out) {
+  if (condition->op() == Op::kAnd) {
+    AddClauses(condition->src(0), out);
+    AddClauses(condition->src(1), out);
+  } else {
+    out->push_back(condition);
+  }
+}
+
+// The clause as range < `below` or `from` <= range, the other side made of variables only.
+struct Bound {
+  UOpRef from, below;
+};
+std::optional<Bound> BoundOf(const UOpRef& clause, const UOpRef& range) {
+  if (clause->op() != Op::kCmpLt || clause->src(0)->dtype() != dtypes::kIndex) return std::nullopt;
+  const UOpRef minus = index::Scale(clause->src(1), -1);
+  index::Linear l = index::Decompose(index::Sum(clause->src(0), minus));  // < 0
+  int64_t factor = 0;
+  for (const auto& t : l.terms) {
+    if (t.atom == range)
+      factor = t.factor;
+    else if (!uop::IsSizeExpr(*t.atom))
+      return std::nullopt;
+  }
+  std::erase_if(l.terms, [&](const auto& t) { return t.atom == range; });
+  const UOpRef rest = index::Compose(std::move(l));
+  if (factor == 1) return Bound{nullptr, index::Scale(rest, -1)};
+  if (factor == -1) return Bound{index::Sum(rest, uop::IndexConst(1)), nullptr};
+  return std::nullopt;
+}
+
+// The expression with `at` in place of the range; what that decides about conditions is used.
+UOpRef Replaced(const UOpRef& root, const UOpRef& range, const UOpRef& at) {
+  absl::flat_hash_map<const UOp*, UOpRef> done;
+  for (const UOp* n : uop::Toposort(root)) {
+    if (n == range.get()) {
+      done.emplace(n, at);
+      continue;
+    }
+    std::vector<UOpRef> src;
+    bool changed = false;
+    for (const UOpRef& s : n->src()) {
+      src.push_back(done.at(s.get()));
+      changed |= !(src.back() == s);
+    }
+    UOpRef out(n);
+    if (!changed) {
+      done.emplace(n, std::move(out));
+      continue;
+    }
+    const bool position = n->dtype() == dtypes::kIndex, by_const = src.size() == 2 && src[1]->IsConst();
+    if (position && n->op() == Op::kAdd) {
+      out = index::Sum(src[0], src[1]);
+    } else if (position && n->op() == Op::kMul && by_const) {
+      out = index::Scale(src[0], src[1]->const_int());
+    } else if (position && n->op() == Op::kFloorDiv && by_const) {
+      out = index::Quotient(src[0], src[1]->const_int());
+    } else if (position && n->op() == Op::kFloorMod && by_const) {
+      out = index::Remainder(src[0], src[1]->const_int());
+    } else if (n->op() == Op::kCmpLt && src[0]->dtype() == dtypes::kIndex) {
+      out = index::LessThan(src[0], src[1]);
+    } else if (n->op() == Op::kAnd && n->dtype().IsBool()) {
+      out = index::Both(src[0], src[1]);
+      if (out == nullptr) out = uop::BoolConst(true);
+    } else if (n->op() == Op::kWhere && src[0]->IsConst()) {
+      out = src[0]->IsConst(1) ? src[1] : src[2];
+    } else if (n->op() == Op::kIndex && src.size() == 3 && src[2]->IsConst(1)) {
+      out = uop::IndexOf(src[0], src[1]);
+    } else {
+      out = n->WithSrc(std::move(src));
+    }
+    done.emplace(n, std::move(out));
+  }
+  return done.at(root.get());
+}
+
+}  // namespace
+
+std::optional<PartialStore> FindPartialStore(const UOpRef& value, const UOpRef& index,
+                                             const std::vector<UOpRef>& ranges, int slot) {
+  if (value->op() != Op::kWhere) return std::nullopt;
+  const UOpRef& old = value->src(2);
+  if (old->op() != Op::kLoad || old->src(0)->num_src() != 2) return std::nullopt;
+  const UOp& place = *old->src(0);
+  if (place.src(0)->op() != Op::kParam || place.src(0)->arg_as<int64_t>() != slot) return std::nullopt;
+  const auto same = [](const UOpRef& a, const UOpRef& b) {
+    return a == b || index::Compose(index::Decompose(a)) == index::Compose(index::Decompose(b));
+  };
+  if (!same(place.src(1), index)) return std::nullopt;
+
+  std::vector<UOpRef> clauses;
+  AddClauses(value->src(0), &clauses);
+  PartialStore out{value->src(1), index, nullptr, ranges};
+  bool found = false;
+  for (UOpRef& range : out.ranges) {
+    UOpRef from, below;
+    for (const UOpRef& c : clauses) {
+      const std::optional<Bound> b = BoundOf(c, range);
+      if (!b) continue;
+      if (b->from != nullptr && from == nullptr) from = b->from;
+      if (b->below != nullptr && below == nullptr) below = b->below;
+    }
+    const UOpRef& end = range->src(0);
+    if (from == nullptr) from = uop::IndexConst(0);
+    if (below == nullptr) below = end;
+    if (from->IsConst() && below->IsConst()) continue;
+    UOpRef steps = uop::SizeSum(below, uop::SizeScale(from, -1));
+    const int64_t most = uop::LimitsOf(end).hi;
+    if (steps->IsConst()) {
+      if (steps->const_int() < 1 || steps->const_int() > most) continue;
+    } else if (uop::LimitsOf(steps).hi > most) {
+      steps = uop::Min(steps, uop::IndexConst(most));
+    }
+    const auto& arg = range->arg_as<RangeArg>();
+    // Range ids are unique in a kernel: nothing else is called so. One step needs no range.
+    const UOpRef shorter = steps->IsConst(1) ? UOpRef() : uop::Range(steps, arg.id, arg.kind);
+    if (shorter == range) continue;
+    const UOpRef at = shorter == nullptr ? from : index::Sum(shorter, from);
+    for (UOpRef& c : clauses) c = Replaced(c, range, at);
+    clauses.push_back(index::AtLeast(at, 0));
+    clauses.push_back(index::LessThan(at, end));
+    out.value = Replaced(out.value, range, at);
+    out.index = Replaced(out.index, range, at);
+    range = shorter;
+    found = true;
+  }
+  if (!found) return std::nullopt;
+  std::erase(out.ranges, nullptr);
+  for (const UOpRef& c : clauses) out.valid = index::Both(out.valid, c);
+  if (out.valid != nullptr && out.valid->IsConst(1)) out.valid = nullptr;
+  return out;
+}
+
+}  // namespace understudy
