@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
 #include "src/render/render.h"
@@ -26,6 +27,9 @@ absl::Status FromLlvm(llvm::Error error, const std::string& what) {
 class CpuProgram : public Program {
  public:
   static absl::StatusOr<std::unique_ptr<Program>> Create(CompiledKernel kernel) {
+    // Code may come from another process, before this one has compiled anything.
+    [[maybe_unused]] static const bool kReady =
+        !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
     auto program = std::make_unique<CpuProgram>();
     auto jit = llvm::orc::LLJITBuilder().create();
     if (!jit) return FromLlvm(jit.takeError(), "creating the JIT");

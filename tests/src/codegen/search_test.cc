@@ -120,7 +120,7 @@ TEST(Search, BeamFindsWhatTheExhaustiveWalkFinds) {
     const char* name;
     UOpRef kernel;
     Target target;
-  } kCases[] = {{"add on a GPU", Add(2, 4), Gpu()},          {"add on the host", Add(4, 4), Host()},
+  } kCases[] = {{"add on a GPU", Add(4, 8), Gpu()},          {"add on the host", Add(4, 4), Host()},
                 {"matmul on a GPU", Matmul(2, 4, 4), Gpu()}, {"matmul on the host", Matmul(2, 4, 4), Host()},
                 {"sum on a GPU", RowSum(4, 8), Gpu()},       {"sum on the host", RowSum(6, 8), Host()}};
   for (const auto& c : kCases) {
