@@ -60,6 +60,20 @@ class Vectorizer {
   // The INDEX of lane 0 when lane i is i elements further and all lanes are valid together; else null.
   UOpRef ContiguousIndex(const UOpRef& index) {
     if (index->num_src() > 2 && free_.DependsOn(index->src(2), range_)) return nullptr;
+    // The range times 1 beside what does not vary with it: no lane has to be looked at.
+    std::optional<int64_t> stride = 0;
+    for (const Affine::Term& t : AffineOf(index->src(1)).terms) {
+      if (t.node == range_)
+        stride = t.coefficient;
+      else if (free_.DependsOn(t.node, range_))
+        stride = std::nullopt;
+      if (!stride) break;
+    }
+    if (stride == 1) {
+      const UOpRef at = AffineOf(Lane(index->src(1), 0)).Node();
+      return uop::IndexOf(index->src(0), at, index->num_src() > 2 ? index->src(2) : nullptr);
+    }
+    if (stride && lanes_ > 1) return nullptr;
     // A division may hide that the lanes are neighbours; where there is none, sums are compared as they are.
     const bool divides = HasDivision(index->src(1));
     const auto lane = [&](int i) {
@@ -153,6 +167,13 @@ UOpRef ExpandVector(const UOpRef& kernel) {
 }
 
 UOpRef VectorAlong(const UOpRef& value, const UOpRef& range) { return Vectorizer(range).Value(value); }
+
+std::vector<UOpRef> VectorsAlong(const std::vector<UOpRef>& values, const UOpRef& range) {
+  Vectorizer vectorizer(range);
+  std::vector<UOpRef> out;
+  for (const UOpRef& v : values) out.push_back(vectorizer.Value(v));
+  return out;
+}
 
 UOpRef SimplifyIndices(const UOpRef& kernel) {
   absl::flat_hash_map<const UOp*, UOpRef> done;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "src/base/bits.h"
 #include "src/base/status.h"
@@ -152,11 +153,13 @@ UOpRef Accumulate(Op op, const UOpRef& acc, const UOpRef& value) {
   return uop::Binary(op, acc, value);
 }
 
-// acc op value(step 0) op value(step 1) ..., the last unrolled range turning fastest.
-UOpRef Chain(Op op, UOpRef acc, const UOpRef& value, const std::vector<UOpRef>& unrolled) {
+// acc op value(step 0) op value(step 1) ..., the last unrolled range turning fastest. `lanes`: the steps as a
+// vector, if they are known.
+UOpRef Chain(Op op, UOpRef acc, const UOpRef& value, const std::vector<UOpRef>& unrolled,
+             const UOpRef& lanes = nullptr) {
   if (unrolled.empty()) return Accumulate(op, acc, value);
   if (CanBeLanes(unrolled, value->dtype())) {
-    const UOpRef steps = VectorAlong(value, unrolled[0]);
+    const UOpRef steps = lanes != nullptr ? lanes : VectorAlong(value, unrolled[0]);
     for (int64_t i = 0; i < RangeEnd(unrolled[0]); ++i) acc = uop::Binary(op, acc, uop::Gep(steps, i));
     return acc;
   }
@@ -209,34 +212,73 @@ class ReduceLowering {
   // own. The value of an unrolled REDUCE is its whole chain, from the accumulator on.
   UOpRef Unroll(UOpRef kernel) {
     for (;;) {
-      UOpRef outermost;
-      std::vector<UOpRef> loops, unrolled;
-      for (const UOp* n : uop::Toposort(kernel)) {
-        if (n->op() != Op::kReduce) continue;
-        for (const UOpRef& r : RangesOf(*n)) {
-          if (RangeKind(r) == AxisKind::kUnroll) outermost = UOpRef(n);
-        }
+      const std::vector<UOpRef> reduces = OutermostUnrolled(kernel);
+      if (reduces.empty()) return kernel;
+      // The steps that become lanes, together for each range.
+      std::map<int64_t, std::vector<size_t>> by_range;
+      std::vector<std::vector<UOpRef>> loops(reduces.size()), unrolled(reduces.size());
+      std::vector<UOpRef> lanes(reduces.size());
+      for (size_t i = 0; i < reduces.size(); ++i) {
+        for (const UOpRef& r : RangesOf(*reduces[i]))
+          (RangeKind(r) == AxisKind::kUnroll ? unrolled[i] : loops[i]).push_back(r);
+        if (CanBeLanes(unrolled[i], reduces[i]->dtype())) by_range[RangeId(unrolled[i][0])].push_back(i);
       }
-      if (outermost == nullptr) return kernel;
-      for (const UOpRef& r : RangesOf(*outermost))
-        (RangeKind(r) == AxisKind::kUnroll ? unrolled : loops).push_back(r);
-      const Op op = outermost->arg_as<Op>();
-      UOpRef lowered;
-      if (loops.empty()) {
-        lowered = Chain(op, ReduceIdentity(op, outermost->dtype()), outermost->src(0), unrolled);
-      } else if (AnyOrder(op, outermost->dtype()) && CanBeLanes(unrolled, outermost->dtype())) {
-        // One accumulator a lane, folded after the loop.
-        const UOpRef lanes = uop::Reduce(op, VectorAlong(outermost->src(0), unrolled[0]), loops);
-        lowered = uop::Gep(lanes, 0);
-        for (int64_t i = 1; i < RangeEnd(unrolled[0]); ++i)
-          lowered = uop::Binary(op, lowered, uop::Gep(lanes, i));
-      } else {
-        const UOpRef acc = uop::Load(uop::IndexOf(NewRegister(outermost->dtype()), uop::IndexConst(0)),
-                                     outermost->dtype().lanes);
-        lowered = uop::Reduce(op, Chain(op, acc, outermost->src(0), unrolled), loops);
+      for (const auto& [id, members] : by_range) {
+        std::vector<UOpRef> values;
+        for (const size_t i : members) values.push_back(UOpRef(reduces[i]->src(0)));
+        values = VectorsAlong(values, unrolled[members[0]][0]);
+        for (size_t k = 0; k < members.size(); ++k) lanes[members[k]] = values[k];
       }
-      kernel = uop::Substitute(kernel, {{outermost, lowered}});
+      uop::SubstitutionMap map;
+      for (size_t i = 0; i < reduces.size(); ++i)
+        map[reduces[i]] = Unrolled(*reduces[i], loops[i], unrolled[i], lanes[i]);
+      kernel = uop::Substitute(kernel, map);
     }
+  }
+
+  static std::vector<UOpRef> OutermostUnrolled(const UOpRef& kernel) {
+    std::vector<UOpRef> found;
+    std::vector<const UOp*> stack{kernel.get()};
+    absl::flat_hash_set<const UOp*> seen;
+    while (!stack.empty()) {
+      const UOp* n = stack.back();
+      stack.pop_back();
+      if (!seen.insert(n).second) continue;
+      bool unrolled = false;
+      if (n->op() == Op::kReduce) {
+        for (const UOpRef& r : RangesOf(*n)) unrolled |= RangeKind(r) == AxisKind::kUnroll;
+      }
+      if (unrolled) {
+        found.push_back(UOpRef(n));
+        continue;
+      }
+      for (size_t i = n->num_src(); i-- > 0;) stack.push_back(n->src(i).get());
+    }
+    if (found.size() < 2) return found;
+    // One that another reaches waits for it.
+    absl::flat_hash_set<const UOp*> inside;
+    for (const UOpRef& r : found) {
+      if (inside.contains(r.get())) continue;
+      for (const UOp* n : uop::Toposort(UOpRef(r->src(0)))) inside.insert(n);
+    }
+    std::erase_if(found, [&](const UOpRef& r) { return inside.contains(r.get()); });
+    return found;
+  }
+
+  UOpRef Unrolled(const UOp& reduce, const std::vector<UOpRef>& loops, const std::vector<UOpRef>& unrolled,
+                  const UOpRef& lanes) {
+    const Op op = reduce.arg_as<Op>();
+    const DType t = reduce.dtype();
+    if (loops.empty()) return Chain(op, ReduceIdentity(op, t), UOpRef(reduce.src(0)), unrolled, lanes);
+    if (AnyOrder(op, t) && lanes != nullptr) {
+      // One accumulator a lane, folded after the loop.
+      const UOpRef sums = uop::Reduce(op, lanes, loops);
+      UOpRef folded = uop::Gep(sums, 0);
+      for (int64_t i = 1; i < RangeEnd(unrolled[0]); ++i) folded = uop::Binary(op, folded, uop::Gep(sums, i));
+      return folded;
+    }
+    const UOpRef acc = uop::Load(uop::IndexOf(NewRegister(t), uop::IndexConst(0)), t.lanes);
+    return uop::Reduce(op, Chain(op, acc, UOpRef(reduce.src(0)), unrolled, lanes), loops);
   }
 
   // How an unrolled REDUCE's chain names the accumulator: the first operand of its first step. Null for
@@ -254,27 +296,38 @@ class ReduceLowering {
 
   void Lower(const std::vector<UOpRef>& members) {
     const std::vector<UOpRef> loops = RangesOf(*members[0]);
-    std::vector<UOpRef> registers, stores;
+    const UOpRef zero = uop::IndexConst(0);
+    std::vector<UOpRef> registers, insides, accs, values;
+    std::vector<bool> named;
+    for (const UOpRef& m : members) values.push_back(UOpRef(m->src(0)));
+    if (loops.empty()) {  // one step
+      values = uop::Substitute(values, done_);
+      for (size_t i = 0; i < members.size(); ++i) {
+        const Op op = members[i]->arg_as<Op>();
+        done_[members[i]] = uop::Binary(op, ReduceIdentity(op, members[i]->dtype()), values[i]);
+      }
+      return;
+    }
+    uop::SubstitutionMap map = done_;
     for (const UOpRef& m : members) {
       const Op op = m->arg_as<Op>();
-      UOpRef value = uop::Substitute(m->src(0), done_);
-      if (loops.empty()) {  // one step
-        done_[m] = uop::Binary(op, ReduceIdentity(op, m->dtype()), value);
-        continue;
-      }
       const UOpRef name = Accumulator(m);
       const UOpRef reg = name == nullptr ? NewRegister(m->dtype()) : name->src(0)->src(0);
-      const UOpRef zero = uop::IndexConst(0);
       const UOpRef start = uop::Store(uop::IndexOf(reg, zero), ReduceIdentity(op, m->dtype()), free_.Of(m));
       std::vector<UOpRef> deps{start};
       deps.insert(deps.end(), loops.begin(), loops.end());
-      const UOpRef inside = uop::IndexOf(uop::After(reg, deps), zero);
-      const UOpRef acc = uop::Load(inside, m->dtype().lanes);
-      value = name == nullptr ? Accumulate(op, acc, value) : uop::Substitute(value, {{name, acc}});
-      stores.push_back(uop::Store(inside, value, loops));
+      insides.push_back(uop::IndexOf(uop::After(reg, deps), zero));
+      accs.push_back(uop::Load(insides.back(), m->dtype().lanes));
+      if (name != nullptr) map[name] = accs.back();
+      named.push_back(name != nullptr);
       registers.push_back(reg);
     }
-    if (loops.empty()) return;
+    values = uop::Substitute(values, map);
+    std::vector<UOpRef> stores;
+    for (size_t i = 0; i < members.size(); ++i) {
+      const UOpRef value = named[i] ? values[i] : Accumulate(members[i]->arg_as<Op>(), accs[i], values[i]);
+      stores.push_back(uop::Store(insides[i], value, loops));
+    }
     const UOpRef end = uop::End(stores.size() == 1 ? stores[0] : uop::Sink(stores), loops);
     for (size_t i = 0; i < members.size(); ++i) {
       done_[members[i]] = uop::Load(uop::IndexOf(uop::After(registers[i], {end}), uop::IndexConst(0)),

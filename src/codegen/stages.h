@@ -26,6 +26,8 @@ UOpRef ExpandVector(const UOpRef& kernel);
 
 // The values of a scalar at every step of `range` (a constant number of steps), as the lanes of a vector.
 UOpRef VectorAlong(const UOpRef& value, const UOpRef& range);
+// The same of several values, which share what they have in common.
+std::vector<UOpRef> VectorsAlong(const std::vector<UOpRef>& values, const UOpRef& range);
 
 // "simplify": the indices and validity conditions of every INDEX, by the rules of src/symbolic.
 UOpRef SimplifyIndices(const UOpRef& kernel);

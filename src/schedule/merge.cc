@@ -397,6 +397,20 @@ class SharedRanges {
 
 }  // namespace
 
+const char* MergeReasonText(MergeReason reason) {
+  switch (reason) {
+    case MergeReason::kFirst:
+      return "";
+    case MergeReason::kReadsOutput:
+      return "reads an output of the kernel element by element";
+    case MergeReason::kSharesInput:
+      return "reads the same input";
+    case MergeReason::kSharesLaunch:
+      return "costs less than a launch";
+  }
+  return "";
+}
+
 std::vector<int> ReadsOf(const Unit& unit) {
   if (unit.is_copy) return {unit.source};
   std::set<int> slots;

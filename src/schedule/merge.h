@@ -22,6 +22,8 @@ enum class MergeReason : uint8_t {
   kSharesLaunch,  // both are so small that a launch costs more than they do
 };
 
+const char* MergeReasonText(MergeReason reason);  // "" for the first
+
 // One item of the schedule.
 struct Batch {
   struct Member {

@@ -19,6 +19,10 @@ namespace {
 // Distinct places in one kernel past which an expression is stored rather than repeated.
 constexpr size_t kMaxPlaces = 16;
 
+// What a kernel that does nothing but read and write takes for an element, in simple operations: memory is
+// that much slower than arithmetic.
+constexpr double kLeastWork = 64;
+
 double OpCost(const UOp& u) {
   switch (u.op()) {
     case Op::kExp2:
@@ -52,6 +56,34 @@ ConstValue IdentityOf(Op op, DType t) {
   }
 }
 
+// Nodes whose users do not all meet again in one elementwise expression, which would want the node at one
+// place.
+absl::flat_hash_set<const UOp*> UsedApart(const std::vector<const UOp*>& order) {
+  struct Uses {
+    const UOp* meet = nullptr;  // where the uses seen so far lead
+    bool apart = false;
+    int count = 0;
+  };
+  absl::flat_hash_map<const UOp*, Uses> uses;
+  absl::flat_hash_set<const UOp*> out;
+  for (size_t i = order.size(); i-- > 0;) {
+    const UOp* u = order[i];
+    const auto it = uses.find(u);
+    const bool apart = it != uses.end() && it->second.apart;
+    if (apart) out.insert(u);
+    const UOp* leads = it == uses.end() || apart || it->second.meet == nullptr ? u : it->second.meet;
+    for (const UOpRef& s : u->src()) {
+      Uses& of = uses[s.get()];
+      // Other than elementwise, a user wants other places: it stands for itself.
+      const UOp* to = IsAlu(u->op()) ? leads : u;
+      of.apart |= of.count > 0 && of.meet != to;
+      of.meet = to;
+      ++of.count;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Planner::Planner(std::vector<OutputStore> stores, absl::Span<const std::string> devices,
@@ -72,32 +104,39 @@ void Planner::Reset() {
   number_.clear();
   units_.clear();
   temps_.clear();
+  decisions_.clear();
   next_range_ = 0;
 }
 
 // What is known of a node from its sources alone.
 void Planner::Analyse() {
   const std::vector<const UOp*> order = uop::Toposort(roots_);
-  absl::flat_hash_map<const UOp*, int> users;
-  for (const UOp* u : order) {
-    for (const UOpRef& s : u->src()) ++users[s.get()];
-  }
+  const absl::flat_hash_set<const UOp*> shared = UsedApart(order);
   for (const UOp* u : order) {
     number_[u] = static_cast<int>(nodes_.size());
     Node& n = nodes_.emplace_back();
     n.op = u;
-    n.cost = OpCost(*u);
+    n.cost = n.work = OpCost(*u);
     n.constant = u->op() != Op::kParam && u->op() != Op::kIota;
     n.selection = u->op() == Op::kReduceAxis && IsSelection(*u);
     n.forced = forced_.count(u) != 0;
     for (const UOpRef& s : u->src()) {
       const Node& from = nodes_[number_[s.get()]];
       n.cost += from.passed_cost;
+      n.work += from.passed_work;
+      n.nested_work += from.nested_work;
       n.has_reduce |= from.passes_reduce;
       n.constant &= from.constant;
       if (n.device.empty()) n.device = from.device;
     }
+    // What a view repeats is shared by neighbouring elements.
+    if (u->op() == Op::kExpand && u->numel() > 0)
+      n.cost /= std::min(options_.tile, static_cast<double>(u->numel() / u->src(0)->numel()));
     n.cost = std::min(n.cost, 1e6);
+    if (u->op() == Op::kReduceAxis && !n.selection)
+      n.work = n.nested_work =
+          (2 + n.nested_work) * static_cast<double>(u->src(0)->numel()) / std::max<double>(1, u->numel());
+    n.work = std::min(n.work, 1e12);
     if (u->op() == Op::kParam) {
       n.device = devices_[u->arg_as<std::vector<int64_t>>()[0]];
     } else if (u->op() == Op::kCopy) {
@@ -105,18 +144,21 @@ void Planner::Analyse() {
     }
     // Past these a value is stored anyway, so nothing is recomputed through them.
     if (u->op() == Op::kReduceAxis && !n.selection) n.has_reduce = u->src(0)->numel() != 0, n.cost = 0;
-    if (u->op() == Op::kPad || (u->op() == Op::kSlice && !uop::IsSizing(*u)) ||
-        (u->op() == Op::kExpand && u->numel() > u->src(0)->numel()))
-      n.has_reduce = false;
+    const bool below = n.has_reduce;
+    const bool grows = u->op() == Op::kPad || (u->op() == Op::kSlice && !uop::IsSizing(*u)) ||
+                       (u->op() == Op::kExpand && u->numel() > u->src(0)->numel());
+    if (grows) n.has_reduce = false;
     if (IsWrapper(u->op()) || n.forced) n.has_reduce = false, n.cost = 0;
     if (n.constant) n.cost = 0;
     // What is wanted in several places and holds a reduction, or is expensive, will probably be stored: then
     // its users carry neither with them.
     const bool expensive = n.cost > options_.recompute_element &&
                            n.cost * static_cast<double>(u->numel()) > options_.recompute_total;
-    const bool likely_stored = users[u] > 1 && (n.has_reduce || (expensive && !IsView(u->op())));
+    const bool likely_stored = shared.contains(u) && (n.has_reduce || (expensive && !IsView(u->op())));
     n.passed_cost = likely_stored ? 0 : n.cost;
     n.passes_reduce = n.has_reduce && !likely_stored;
+    n.passed_work = n.work;
+    if (likely_stored || (grows && below) || u->op() == Op::kParam) n.passed_work = 1, n.nested_work = 0;
   }
 }
 
@@ -162,6 +204,7 @@ void Planner::StartUnit(Node& n, int slot, bool computes) {
   unit.slot = slot;
   unit.device = n.device;
   unit.computes = computes;
+  unit.work = n.work;
   Request r;
   r.unit = static_cast<int>(units_.size());
   r.evaluations = static_cast<double>(n.op->numel());
@@ -178,27 +221,57 @@ void Planner::StartUnit(Node& n, int slot, bool computes) {
   Ask(UOpRef(n.op), std::move(r));
 }
 
-bool Planner::ShouldStore(const Node& n) const {
+FusionDecision Planner::Judge(const Node& n) const {
   const UOp& u = *n.op;
-  if (n.forced) return true;
-  if (u.op() == Op::kCopy) return true;
-  if (n.constant || n.requests.empty() || u.op() == Op::kParam || IsView(u.op())) return false;
-  if (u.op() == Op::kContiguous) return true;
+  FusionDecision d;
+  d.value = UOpRef(&u);
+  d.places = static_cast<int>(n.requests.size());
+  const auto because = [&](FusionReason reason) {
+    d.reason = reason;
+    return d;
+  };
   const double numel = static_cast<double>(u.numel());
-  double total = 0;
   bool grown = n.requests.size() > 1, in_reduce = false, padded = false;
+  double seen = 0;  // evaluations that a kernel's other work does not hide
   for (const Request& r : n.requests) {
-    total += r.evaluations;
+    d.evaluations += r.evaluations;
     grown |= r.evaluations > numel;
     in_reduce |= r.in_reduce;
     padded |= r.at.valid != nullptr;
+    // Neighbouring outputs of one kernel share what they have in common.
+    const double shared =
+        r.evaluations > numel ? std::max(numel, r.evaluations / options_.tile) : r.evaluations;
+    const Unit& unit = units_[r.unit];
+    const double outputs = std::max<double>(1, static_cast<double>(unit.root->numel()));
+    if (n.cost * shared / outputs > options_.hidden * std::max(unit.work, kLeastWork)) seen += shared;
   }
-  if (u.op() == Op::kReduceAxis && !n.selection)
-    return u.src(0)->numel() != 0 && (grown || in_reduce || padded);
-  if (n.has_reduce && (grown || in_reduce)) return true;
-  if (n.requests.size() > kMaxPlaces && n.cost >= 2) return true;
-  return n.cost * (total / numel - 1) > options_.recompute_element &&
-         n.cost * (total - numel) > options_.recompute_total;
+  // Wanted once an element, inside of a reduction with outputs enough for parallel work: computed there,
+  // nothing is done twice.
+  if (n.requests.size() == 1 && !grown && !padded &&
+      static_cast<double>(units_[n.requests[0].unit].root->numel()) >= options_.nest_outputs)
+    in_reduce = false;
+  d.again = n.cost * std::max(0.0, seen - numel);
+  d.store = std::max(numel * options_.recompute_element, options_.recompute_total);
+
+  if (forced_.count(&u)) return because(FusionReason::kBufferLimit);
+  if (n.forced) return because(FusionReason::kWhole);
+  if (u.op() == Op::kCopy) return because(FusionReason::kTransfer);
+  if (n.requests.empty()) return because(FusionReason::kUnused);
+  if (n.constant || u.op() == Op::kParam) return because(FusionReason::kConstant);
+  if (IsView(u.op())) return because(FusionReason::kOnce);
+  if (u.op() == Op::kContiguous) return because(FusionReason::kAsked);
+  if (u.op() == Op::kReduceAxis && !n.selection) {
+    if (u.src(0)->numel() == 0) return because(FusionReason::kConstant);
+    if (in_reduce) return because(FusionReason::kReduceInside);
+    if (grown) return because(FusionReason::kReduceAgain);
+    if (padded) return because(FusionReason::kReducePadded);
+    return because(FusionReason::kOnce);
+  }
+  if (n.has_reduce && (grown || in_reduce)) return because(FusionReason::kHoldsReduce);
+  if (n.requests.size() > kMaxPlaces && n.cost >= 2) return because(FusionReason::kPlaces);
+  if (d.again > d.store) return because(FusionReason::kDear);
+  if (n.requests.size() == 1 && d.evaluations <= numel) return because(FusionReason::kOnce);
+  return because(d.again > 0 ? FusionReason::kCheap : FusionReason::kHidden);
 }
 
 // What names no buffer (positions and what follows from them) is computed where it is used; "" when that is
@@ -235,19 +308,29 @@ absl::Status Planner::Decide() {
       }
     }
     const bool alias = u.op() == Op::kContiguous && !IsView(u.src(0)->op()) && u.src(0)->op() != Op::kParam;
+    FusionDecision decision = Judge(n);
     if (direct.count(&u)) {
+      decision.reason = FusionReason::kOutput;
       n.stored = direct[&u]->param;
       if (n.device.empty()) n.device = devices_[n.stored];
     } else if (alias && !n.requests.empty() &&
                !std::any_of(fills.begin(), fills.end(), [](auto* s) { return s->via_temporary; })) {
       // The source is stored in its own right: this wrapper is a second name for it.
       nodes_[number_[u.src(0).get()]].forced = true;
+      decision.reason = FusionReason::kOnce;
     } else {
       bool via = false;
       for (const OutputStore* s : fills) via |= s->via_temporary;
       if (via && n.device.empty()) n.device = devices_[fills[0]->param];
       if (n.device.empty()) n.device = DeviceOfUsers(n);
-      if (via || (!n.device.empty() && ShouldStore(n))) n.stored = NewTemporary(n);
+      if (via) decision.reason = FusionReason::kAside;
+      if (via || (!n.device.empty() && IsStored(decision.reason))) n.stored = NewTemporary(n);
+      if (n.stored < 0 && IsStored(decision.reason)) decision.reason = FusionReason::kConstant;
+    }
+    if (!IsView(u.op()) && u.op() != Op::kParam && u.op() != Op::kConst && u.op() != Op::kIota &&
+        u.op() != Op::kVar) {
+      decision.item = n.stored < 0 ? -1 : static_cast<int>(units_.size() + fills.size());
+      decisions_.push_back(std::move(decision));
     }
     for (const OutputStore* s : fills) {
       if (n.device.empty()) n.device = devices_[s->param];

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "src/schedule/fusion_report.h"
 #include "src/schedule/schedule.h"
 #include "src/schedule/views.h"
 #include "src/uop/uop.h"
@@ -40,7 +41,8 @@ struct Unit {
   UOpRef value;  // filled by BuildExpressions
   UOpRef store_index;
   bool computes =
-      true;  // false: fills an output from a value that is stored elsewhere (no other unit reads it)
+      true;         // false: fills an output from a value that is stored elsewhere (no other unit reads it)
+  double work = 0;  // simple operations an element, about
 };
 
 class Planner {
@@ -58,6 +60,8 @@ class Planner {
     std::string device;
   };
   const std::vector<Temp>& temporaries() const { return temps_; }
+  // One a value that is computed, users before sources; `item` is the number of the unit.
+  std::vector<FusionDecision> TakeDecisions() { return std::move(decisions_); }
 
  private:
   // One place at which a unit wants a node's value.
@@ -84,8 +88,11 @@ class Planner {
   struct Node {
     const UOp* op = nullptr;
     std::string device;
-    double cost = 0;          // of computing one element from stored values, in simple operations
-    double passed_cost = 0;   // what its users pay for it: nothing when it will probably be stored
+    double cost = 0;         // of computing one element from stored values, in simple operations
+    double passed_cost = 0;  // what its users pay for it: nothing when it will probably be stored
+    double work = 0;         // the same with the steps of reductions, to judge a kernel by
+    double passed_work = 0;
+    double nested_work = 0;   // the part of passed_work that is reductions
     bool has_reduce = false;  // a reduction would be recomputed with it
     bool passes_reduce = false;
     bool forced = false;     // must be stored
@@ -99,7 +106,8 @@ class Planner {
   void Reset();
   void Analyse();
   absl::Status Decide();
-  bool ShouldStore(const Node& n) const;
+  // Whether the node is stored, and what each way costs.
+  FusionDecision Judge(const Node& n) const;
   int NewTemporary(const Node& n);
   std::string DeviceOfUsers(const Node& n) const;
   void StartUnit(Node& n, int slot, bool computes);
@@ -121,6 +129,7 @@ class Planner {
   absl::flat_hash_set<const UOp*> forced_;
   std::vector<Unit> units_;
   std::vector<Temp> temps_;
+  std::vector<FusionDecision> decisions_;
   int64_t next_range_ = 0;
 };
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
+#include "src/schedule/fusion_report.h"
 #include "src/schedule/kernel.h"
 #include "src/schedule/memory_plan.h"
 #include "src/schedule/merge.h"
@@ -74,6 +76,29 @@ bool ReadsAcross(const Unit& u) {
   return false;
 }
 
+FusionReport ReportOf(std::vector<FusionDecision> decisions, const std::vector<Unit>& units,
+                      const std::vector<Batch>& batches, const Schedule& schedule) {
+  FusionReport report;
+  std::vector<std::pair<int, bool>> item_of(units.size());
+  for (size_t b = 0; b < batches.size(); ++b) {
+    for (const Batch::Member& m : batches[b].members) item_of[m.unit] = {static_cast<int>(b), m.stored};
+    if (batches[b].members.size() == 1) continue;
+    FusionReport::Merge merge{
+        static_cast<int>(b), schedule.items[b].kernel->arg_as<KernelArg>().name, {}, {}};
+    for (const Batch::Member& m : batches[b].members) {
+      merge.values.push_back(units[m.unit].root);
+      merge.reasons.push_back(MergeReasonText(m.reason));
+    }
+    report.merges.push_back(std::move(merge));
+  }
+  std::reverse(decisions.begin(), decisions.end());
+  for (FusionDecision& d : decisions) {
+    if (d.item >= 0) std::tie(d.item, d.memory) = item_of[d.item];
+  }
+  report.decisions = std::move(decisions);
+  return report;
+}
+
 // Temporaries that live inside of one kernel only need no memory.
 void DropUnused(Schedule& s) {
   std::vector<Temporary> kept;
@@ -109,7 +134,7 @@ void PlaceTemporaries(Schedule& s) {
 }  // namespace
 
 absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices,
-                                      const ScheduleOptions& options) {
+                                      const ScheduleOptions& options, FusionReport* report) {
   const int num_params = static_cast<int>(devices.size());
   US_ASSIGN_OR_RETURN(std::vector<OutputStore> stores, StoresOf(sink, devices.size()));
   std::vector<int64_t> param_elements(devices.size(), 0);
@@ -175,6 +200,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
       }
       schedule.items.push_back(std::move(item));
     }
+    if (report != nullptr) *report = ReportOf(planner.TakeDecisions(), units, batches, schedule);
     DropUnused(schedule);
     PlaceTemporaries(schedule);
     return schedule;

@@ -56,21 +56,28 @@ struct Schedule {
   std::map<std::string, int64_t> arena_bytes;
 };
 
-// When a value is stored rather than computed again. The defaults suit real graphs; tests drive both
+// When a value is stored rather than computed again: what computing again costs (simple operations an element
+// times how often, beyond once) against what storing costs. The defaults suit real graphs; tests drive both
 // extremes.
 struct ScheduleOptions {
   int max_buffers = 30;            // a kernel names no more than this
   bool merge_outputs = true;       // kernels may have several outputs
-  double recompute_element = 64;   // storing pays past this many simple operations an element ...
-  double recompute_total = 16384;  // ... and this many in all: below, another kernel costs more than it saves
+  double recompute_element = 256;  // storing, an element, in simple operations: written once and read again
+  double recompute_total = 16384;  // and at least this much: another kernel is launched
+  double tile = 32;                // outputs of a kernel that share what they have in common
+  double nest_outputs = 4096;      // of a kernel that may hold a reduction inside of another
+  double hidden = 0.0625;  // of its users' own work: computing again that takes no more counts as free
 };
+
+struct FusionReport;  // fusion_report.h
 
 // The schedule of a call's structure. Deterministic. Items are in an order that respects every read and
 // write. The kernels are checked by CheckSpec where SPEC asks for it.
 absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices,
-                                      const ScheduleOptions& options = {});
-inline absl::StatusOr<Schedule> MakeSchedule(const Call& call, const ScheduleOptions& options = {}) {
-  return MakeSchedule(call.sink, call.devices, options);
+                                      const ScheduleOptions& options = {}, FusionReport* report = nullptr);
+inline absl::StatusOr<Schedule> MakeSchedule(const Call& call, const ScheduleOptions& options = {},
+                                             FusionReport* report = nullptr) {
+  return MakeSchedule(call.sink, call.devices, options, report);
 }
 
 // For people and tests: one line an item.

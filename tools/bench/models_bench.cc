@@ -3,6 +3,8 @@
 // distinct kernel to its linear list) and rendering, as C for a device without workgroups. Times are CPU
 // time. Beside peer_tinygrad_models.py, which does the same with tinygrad on its device NULL.
 //
+// SHOW_SCHEDULE=1 prints the fusion report and the schedule.
+//
 // Counters: kernels launched and distinct kernels, ops of the distinct kernels' lists, nodes of the graph.
 #include <benchmark/benchmark.h>
 
@@ -17,6 +19,7 @@
 #include "src/render/c_text.h"
 #include "src/runtime/null/null_device.h"
 #include "src/schedule/call.h"
+#include "src/schedule/fusion_report.h"
 #include "src/schedule/schedule.h"
 #include "src/uop/graph.h"
 #include "tools/bench/models.h"
@@ -61,6 +64,7 @@ struct Counts {
 // One pass; the seconds of each phase are added to `seconds`.
 Counts Pass(Model& model, double (&seconds)[5], const ScheduleOptions& options) {
   const Target target = CTextTarget(CDialect::kC);
+  const bool show = std::getenv("SHOW_SCHEDULE") != nullptr;
   Counts counts;
   double start = CpuSeconds();
   const auto lap = [&](Phase phase) {
@@ -75,7 +79,8 @@ Counts Pass(Model& model, double (&seconds)[5], const ScheduleOptions& options) 
   std::vector<OutputRequest> requests;
   for (const Tensor& t : outputs) requests.push_back({t.uop(), t.device()});
   const Call call = Must(MakeCall(requests));
-  const Schedule schedule = Must(MakeSchedule(call, options));
+  FusionReport report;
+  const Schedule schedule = Must(MakeSchedule(call, options, show ? &report : nullptr));
   lap(Phase::kSchedule);
 
   absl::flat_hash_set<UOpRef> distinct;
@@ -98,7 +103,7 @@ Counts Pass(Model& model, double (&seconds)[5], const ScheduleOptions& options) 
     counts.text_bytes += static_cast<int64_t>(Must(RenderC(k, CDialect::kC)).text.size());
   }
   lap(Phase::kRender);
-  if (std::getenv("SHOW_SCHEDULE") != nullptr) std::fputs(ScheduleText(schedule).c_str(), stderr);
+  if (show) std::fputs((FusionText(report) + ScheduleText(schedule)).c_str(), stderr);
   return counts;
 }
 

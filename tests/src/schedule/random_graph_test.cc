@@ -239,10 +239,11 @@ class Program {
 void RunProgram(uint64_t seed, int mode, int* computed, int* refused, int* merged) {
   Program p(seed);
   MiniEngine e;
-  if (mode == 1) e.options.recompute_element = e.options.recompute_total = 0;
+  if (mode == 1) e.options.recompute_element = e.options.recompute_total = e.options.hidden = 0;
   if (mode == 2) e.options.recompute_element = 1e30;
   if (seed % 3 == 0) e.options.max_buffers = 4;
   e.options.merge_outputs = seed % 4 != 0;
+  if (seed % 5 == 0) e.options.nest_outputs = 1;
   for (int round = 0; round < 3; ++round) {
     const int64_t steps = p.Int(3, 12);
     for (int64_t i = 0; i < steps; ++i) p.Step();

@@ -88,7 +88,7 @@ TEST(Fusion, ReductionThatTwoKernelsReadIsStoredOnce) {
 }
 
 TEST(Fusion, CheapElementwiseIsRecomputedAndHeavyIsStored) {
-  const Tensor x = Rand({64, 64}, 1), w = Rand({64, 64}, 2);
+  const Tensor x = Rand({64, 64}, 1), w = Rand({64, 1024}, 2);
   EXPECT_EQ(Kernels({x.Cast(dtypes::kFloat64).Matmul(w.Cast(dtypes::kFloat64))}), 1);
   EXPECT_EQ(Kernels({x.Gelu().Matmul(w)}), 2);
 }
