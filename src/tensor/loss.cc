@@ -11,6 +11,7 @@
 #include "src/tensor/activation.h"
 #include "src/tensor/nn_internal.h"
 #include "src/tensor/norm.h"
+#include "src/tensor/variable.h"
 
 namespace understudy {
 namespace {
@@ -69,6 +70,8 @@ absl::StatusOr<int64_t> ClassAxis(const char* op, const Tensor& input, const Cla
   US_RETURN_IF_ERROR(WantFloats(op, {&input, o.weight}));
   if (input.ndim() < 1) return Bad(op, "input ", Text(input.shape()), ", expected [C] or [N,C,...]");
   const int64_t axis = input.ndim() == 1 ? 0 : 1;
+  if (HasVariableSize(input) && input.uop()->sizes()[axis] != nullptr)
+    return Bad(op, "a number of classes that depends on a variable (axis ", axis, "), expected a constant");
   if (o.weight != nullptr && o.weight->shape() != Shape{input.shape()[axis]})
     return Bad(op, "weight of shape ", Text(o.weight->shape()), ", expected [", input.shape()[axis], "]");
   if (!(o.label_smoothing >= 0 && o.label_smoothing <= 1))

@@ -139,13 +139,16 @@ absl::StatusOr<BatchNormResult> Batch(const Tensor& input, const Tensor* mean, c
   BatchNormResult r{finish(centred * (v + o.eps).Rsqrt()), none, none};
   if (mean != nullptr) {
     // The running variance takes the unbiased one. No gradient flows into the statistics.
-    const double unbiased = static_cast<double>(n) / static_cast<double>(n - 1);
+    const Operand count = tensor_internal::ElementsAlong(x, axes, compute);
+    const Tensor unbiased = count.number() != nullptr
+                                ? v * (static_cast<double>(n) / static_cast<double>(n - 1))
+                                : v * (*count.tensor() / tensor_internal::LessCorrection(count, 1));
     const auto blend = [&](const Tensor& old, const Tensor& fresh) {
       return (old.Cast(compute) * (1 - o.momentum) + fresh.Detach().Reshape(channels) * o.momentum)
           .Cast(old.dtype());
     };
     r.running_mean = blend(*mean, m);
-    r.running_var = blend(*var, v * unbiased);
+    r.running_var = blend(*var, unbiased);
   }
   return r;
 }

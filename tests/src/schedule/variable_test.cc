@@ -13,7 +13,9 @@
 #include "src/tensor/attention.h"
 #include "src/tensor/create_ops.h"
 #include "src/tensor/function.h"
+#include "src/tensor/loss.h"
 #include "src/tensor/movement_ops.h"
+#include "src/tensor/norm.h"
 #include "src/tensor/reduce_ops.h"
 #include "src/tensor/softmax.h"
 #include "tests/src/schedule/variable_check.h"
@@ -68,6 +70,38 @@ TEST_P(VariableTest, ElementwiseReductionsAndMovementOverAVariableAxis) {
       {"room filled", [&](const Size& n) { return Narrow(PadToRoom(cut(x, n), 0, 7), 0, 0, n); }},
   };
   for (const auto& [name, f] : cases) SameAsConstant(name, 1, 8, f);
+}
+
+TEST_P(VariableTest, NormalisationAndLossesCountWhatIsThere) {
+  const Tensor x = Numbers({9, 4}, 1), y = Numbers({9, 4}, 2), w = Numbers({4}, 3),
+               images = Numbers({9, 2, 3}, 4);
+  const Tensor classes = Tensor::FromData<int64_t>({0, 3, 1, 2, 2, 0, 1, 3, 0}, {9}, d0);
+  const auto cut = [&](const Tensor& t, const Size& n) { return Narrow(t, 0, 0, n); };
+  const Tensor zeros = Tensor::Zeros({2}, {dtypes::kFloat32, d0}),
+               ones = Tensor::Ones({2}, {dtypes::kFloat32, d0});
+  const auto batch = [&](const Size& n) {
+    BatchNormOptions o;
+    o.training = true;
+    return BatchNorm(cut(images, n), &zeros, &ones, o);
+  };
+  ClassLossOptions smooth;
+  smooth.label_smoothing = 0.2;
+  const std::map<std::string, std::function<Tensor(const Size&)>> cases = {
+      {"batch norm", [&](const Size& n) { return batch(n).output; }},
+      {"its running mean", [&](const Size& n) { return batch(n).running_mean; }},
+      {"its running variance", [&](const Size& n) { return batch(n).running_var; }},
+      {"layer norm", [&](const Size& n) { return LayerNorm(cut(x, n), {4}, &w, nullptr, 1e-5); }},
+      {"cross entropy", [&](const Size& n) { return CrossEntropy(cut(x, n), cut(classes, n)); }},
+      {"with smoothing", [&](const Size& n) { return CrossEntropy(cut(x, n), cut(classes, n), smooth); }},
+      {"of probabilities", [&](const Size& n) { return CrossEntropy(cut(x, n), cut(y, n).Softmax(1)); }},
+      {"mse", [&](const Size& n) { return MseLoss(cut(x, n), cut(y, n)); }},
+      {"smooth l1", [&](const Size& n) { return SmoothL1Loss(cut(x, n), cut(y, n)); }},
+      {"kl of a batch",
+       [&](const Size& n) {
+         return KlDiv(cut(x, n).LogSoftmax(1), cut(y, n).Softmax(1), Reduction::kMean, false, true);
+       }},
+  };
+  for (const auto& [name, f] : cases) SameAsConstant(name, 2, 8, f);
 }
 
 TEST_P(VariableTest, NothingAtAll) {
