@@ -194,15 +194,8 @@ UOpRef MergeRanges(UOpRef sink, int64_t fresh_id) {
   return sink;
 }
 
-}  // namespace
-
-FinishedKernel FinishKernel(const KernelDraft& d) {
-  std::vector<UOpRef> outs, stores;
-  for (const KernelDraft::Output& o : d.outputs) {
-    outs.push_back(uop::Param(o.value->dtype(), o.slot));
-    stores.push_back(uop::Store(uop::IndexOf(outs.back(), o.index, o.valid), o.value, d.ranges));
-  }
-  UOpRef sink = uop::Sink(std::move(stores));
+// `sink` over slots 0 .. outputs-1, which it writes, and others.
+FinishedKernel Finish(UOpRef sink, size_t outputs) {
   int64_t fresh = 0;
   for (const UOpRef& r : uop::NodesOf(sink, Op::kRange))
     fresh = std::max(fresh, r->arg_as<RangeArg>().id + 1);
@@ -211,9 +204,10 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   // Numbering by structure.
   FinishedKernel result;
   uop::SubstitutionMap map;
-  for (size_t i = 0; i < outs.size(); ++i) {
-    result.slots.push_back(d.outputs[i].slot);
-    map[outs[i]] = uop::Param(outs[i]->dtype().Element(), static_cast<int64_t>(i));
+  for (size_t i = 0; i < outputs; ++i) {
+    const UOpRef out(sink->src(i)->src(0)->src(0));
+    result.slots.push_back(static_cast<int>(i));
+    map[out] = uop::Param(out->dtype().Element(), static_cast<int64_t>(i));
   }
   int64_t next_range = 0;
   std::string dims, reduce_dims;
@@ -241,8 +235,45 @@ FinishedKernel FinishKernel(const KernelDraft& d) {
   sink = uop::Substitute(sink, map);
   sink = SimplifyIndices(sink);
   const std::string kind =
-      absl::StrCat(reduce_dims.empty() ? "e" : "r", outs.size() > 1 ? absl::StrCat(outs.size()) : "");
+      absl::StrCat(reduce_dims.empty() ? "e" : "r", outputs > 1 ? absl::StrCat(outputs) : "");
   result.sink = uop::Sink({sink->src().begin(), sink->src().end()}, absl::StrCat(kind, dims, reduce_dims));
+  return result;
+}
+
+}  // namespace
+
+FinishedKernel KernelFinisher::operator()(const KernelDraft& d) {
+  std::vector<UOpRef> stores;
+  std::vector<int> slots;  // number here -> slot
+  uop::SubstitutionMap map;
+  const auto number = [&](const UOpRef& param) {
+    if (map.contains(param)) return;
+    map[param] = uop::Param(param->dtype().Element(), static_cast<int64_t>(slots.size()));
+    slots.push_back(static_cast<int>(param->arg_as<int64_t>()));
+  };
+  for (const KernelDraft::Output& o : d.outputs) {
+    const UOpRef out = uop::Param(o.value->dtype(), o.slot);
+    stores.push_back(uop::Store(uop::IndexOf(out, o.index, o.valid), o.value, d.ranges));
+    number(out);
+  }
+  UOpRef sink = uop::Sink(std::move(stores));
+  // Ranges keep their order, on which that of sums depends.
+  std::vector<UOpRef> ranges;
+  for (const UOp* u : uop::Toposort(sink)) {
+    if (u->op() == Op::kRange) ranges.push_back(UOpRef(u));
+    if (u->op() == Op::kParam) number(UOpRef(u));
+  }
+  std::sort(ranges.begin(), ranges.end(), [](const UOpRef& a, const UOpRef& b) {
+    return a->arg_as<RangeArg>().id < b->arg_as<RangeArg>().id;
+  });
+  for (size_t i = 0; i < ranges.size(); ++i)
+    map[ranges[i]] = UOp::Make(Op::kRange, ranges[i]->dtype(), {ranges[i]->src(0)},
+                               RangeArg{static_cast<int64_t>(i), ranges[i]->arg_as<RangeArg>().kind});
+  sink = uop::Substitute(sink, map);
+  auto it = done_.find(sink);
+  if (it == done_.end()) it = done_.emplace(sink, Finish(sink, d.outputs.size())).first;
+  FinishedKernel result = it->second;
+  for (int& slot : result.slots) slot = slots[slot];
   return result;
 }
 

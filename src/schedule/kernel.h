@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/uop/uop.h"
 
 namespace understudy {
@@ -26,6 +27,14 @@ struct FinishedKernel {
   std::vector<int> slots;  // position -> slot; the outputs come first, in their order
 };
 
-FinishedKernel FinishKernel(const KernelDraft& draft);
+// Drafts that differ by the numbers of their slots and ranges only are finished once.
+class KernelFinisher {
+ public:
+  FinishedKernel operator()(const KernelDraft& draft);
+
+ private:
+  absl::flat_hash_map<UOpRef, FinishedKernel>
+      done_;  // over slots and ranges in the order of their numbers here
+};
 
 }  // namespace understudy

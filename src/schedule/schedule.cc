@@ -139,6 +139,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
   US_ASSIGN_OR_RETURN(std::vector<OutputStore> stores, StoresOf(sink, devices.size()));
   std::vector<int64_t> param_elements(devices.size(), 0);
   for (const UOpRef& p : uop::NodesOf(sink, Op::kParam)) param_elements[ParamOf(p)] = p->numel();
+  KernelFinisher finish;
   for (;;) {
     Planner planner(stores, devices, options);
     US_RETURN_IF_ERROR(planner.Run());
@@ -183,7 +184,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
         item.kind = ScheduleItem::Kind::kCopy;
         item.slots = {u.slot, u.source};
       } else {
-        FinishedKernel k = FinishKernel(DraftOf(batch, units, num_params));
+        FinishedKernel k = finish(DraftOf(batch, units, num_params));
         US_RETURN_IF_ERROR(uop::CheckSpec(k.sink, uop::Stage::kKernel));
         item.outputs = static_cast<int>(k.sink->num_src());
         item.kernel = std::move(k.sink);

@@ -14,7 +14,9 @@
 namespace understudy::uop {
 namespace {
 
-constexpr size_t kRecent = 64;       // firings that the loop guard's message summarises
+constexpr size_t kRecent = 64;  // firings that the loop guard's message summarises
+thread_local RewriteTotals totals;
+
 constexpr size_t kMaxChain = 10000;  // firings in a row at one place of the graph
 
 class Rewriter {
@@ -86,12 +88,14 @@ class Rewriter {
       return Become(node->WithSrc(std::move(src))).status();
     }
     const Rule* rule = nullptr;
-    const UOpRef next = rules_.Apply(node, options_.facts, options_.ctx, &rule);
+    const UOpRef next = rules_.Apply(node, options_.facts, options_.ctx, &rule, &totals.tried);
+    ++totals.nodes;
     if (next == nullptr) {
       Finish(node);
       return absl::OkStatus();
     }
     ++steps_;
+    ++totals.fired;
     recent_[steps_ % kRecent] = rule;
     if (options_.count != nullptr) ++(*options_.count)[rule->name()];
     if (options_.trace != nullptr) options_.trace->push_back(RewriteStep{rule->name(), node, next});
@@ -137,7 +141,10 @@ class Rewriter {
 
 }  // namespace
 
+const RewriteTotals& TotalRewrites() { return totals; }
+
 absl::StatusOr<UOpRef> Rewrite(const UOpRef& root, const RuleSet& rules, const RewriteOptions& options) {
+  ++totals.rewrites;
   int64_t max_steps = options.max_steps;
   if (max_steps == 0) max_steps = 100000 + 200 * CountNodes(root);
   return Rewriter(rules, options, max_steps).Run(root);

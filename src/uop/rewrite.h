@@ -31,6 +31,13 @@ struct RewriteOptions {
   int64_t max_steps = 0;
 };
 
+// What this thread has rewritten so far: for benchmarks and reports. `tried` are rules whose pattern was
+// compared with a node, after those that its op or its sources' ops exclude; `fired` those that replaced it.
+struct RewriteTotals {
+  int64_t rewrites = 0, nodes = 0, tried = 0, fired = 0;
+};
+const RewriteTotals& TotalRewrites();
+
 // The rewritten graph, or Internal naming the rules that fire in a circle (or grow the graph without end) and
 // a node where they do.
 absl::StatusOr<UOpRef> Rewrite(const UOpRef& root, const RuleSet& rules, const RewriteOptions& options = {});

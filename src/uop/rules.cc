@@ -444,13 +444,15 @@ RuleSet RuleSet::operator+(const RuleSet& other) const {
       std::move(all));
 }
 
-UOpRef RuleSet::Apply(const UOpRef& node, const Facts* facts, void* ctx, const Rule** fired) const {
+UOpRef RuleSet::Apply(const UOpRef& node, const Facts* facts, void* ctx, const Rule** fired,
+                      int64_t* tried) const {
   if (rules_.empty()) return nullptr;
   OpSet child_ops;
   for (const UOpRef& s : node->src()) child_ops.set(static_cast<size_t>(s->op()));
   for (const int i : by_root_[static_cast<int>(node->op())]) {
     const Rule& rule = rules_[i];
     if ((rule.required_child_ops_ & ~child_ops).any()) continue;
+    if (tried != nullptr) ++*tried;
     if (UOpRef out = rule.Apply(node, facts, ctx)) {
       if (fired != nullptr) *fired = &rule;
       return out;

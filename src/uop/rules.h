@@ -165,8 +165,10 @@ class RuleSet {
   // All rules of this set, then all of the other.
   RuleSet operator+(const RuleSet& other) const;
 
-  // Tries the rules on this one node; the rule that fired goes to *fired.
-  UOpRef Apply(const UOpRef& node, const Facts* facts, void* ctx, const Rule** fired) const;
+  // Tries the rules on this one node; the rule that fired goes to *fired, and how many were tried is added to
+  // *tried.
+  UOpRef Apply(const UOpRef& node, const Facts* facts, void* ctx, const Rule** fired,
+               int64_t* tried = nullptr) const;
 
  private:
   void Index();

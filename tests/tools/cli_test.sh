@@ -41,6 +41,10 @@ check "onnx without a model" 2 "expected one model" "$understudy" onnx
 check "onnx of another file" 2 "understudy onnx: onnx: offset 0: ModelProto field 15: wire type 3" "$understudy" onnx tests/data/onnx/digits.json
 check "onnx on no device" 2 "TPU" "$understudy" onnx --device=TPU "$model"
 check "onnx with wrong sizes" 2 "--sizes: 'batch', expected NAME=NUMBER" "$understudy" onnx --sizes=batch "$model"
+check "trace: fusion" 0 "computing it again would repeat a reduction" "$understudy" trace --fusion
+check "trace: fusion as JSON" 0 '"reason": "Output"' "$understudy" trace --fusion --json
+printf 'nonsense' > "$TEST_TMPDIR/call.txt"
+check "trace: fusion of what is no call" 2 "call.txt: " "$understudy" trace --fusion "$TEST_TMPDIR/call.txt"
 check "trace of a stage that is none" 2 "--stage=nonsense: expected one of kernel, choices" "$understudy" trace --stage=nonsense
 check "tune: counted" 0 "values" "$understudy" tune --cache=off --target=gfx1100 --candidates=8 reduce
 check "tune: as JSON" 0 '"timed_out": 0' "$understudy" tune --cache=off --cost=static --target=gfx942 --candidates=20 --json transpose

@@ -125,6 +125,7 @@ Exit code: 0, or 2 on an error: a file or an operator that is refused, by name.
     {"trace",
      "print a kernel graph after each stage of lowering",
      R"(usage: understudy trace [--target=NAME] [--choices=LIST] [--stage=NAME] [FILE]
+       understudy trace --fusion [--json] [FILE]
 
 Lowers the kernel graph in FILE (as graphs print; without FILE a 64x64x64 matmul) and prints it after each stage:
 kernel, choices, expand, simplify, group, reduce, coalesce, dimensions, index, decompose, linearize, llvm, result.
@@ -133,9 +134,12 @@ kernel, choices, expand, simplify, group, reduce, coalesce, dimensions, index, d
   --choices=LIST   heuristic (default), none, or a list such as 'vectorize(1,4) upcast(0,4) unroll(0,8) local(0,8)'
   --stage=NAME     only this stage
   --list_choices   instead: the choices that are legal after those given
+  --fusion         instead: schedules the call in FILE (a SINK of STOREs to PARAMs with shapes; without FILE a small
+                   network) and says of every value whether it is stored, fused or kept inside of one kernel, and why,
+                   with the costs that were compared (simple operations); --json for programs
 Exit code: 0, or 2 on an error.
 )",
-     {"target", "choices", "stage", "list_choices"},
+     {"target", "choices", "stage", "list_choices", "fusion", "json"},
      RunTrace},
     {"tune",
      "search the optimisation choices of kernels",

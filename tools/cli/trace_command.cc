@@ -22,6 +22,8 @@
 #include "src/uop/build.h"
 #include "src/uop/print.h"
 #include "tools/cli/command.h"
+#include "tools/cli/flags.h"
+#include "tools/cli/fusion_trace.h"
 
 ABSL_FLAG(std::string, target, "host",
           "trace: the target: host or gfx1100, the languages c, opencl or hip, or our own assembly of x86-64 "
@@ -29,6 +31,7 @@ ABSL_FLAG(std::string, target, "host",
 ABSL_FLAG(std::string, choices, "heuristic",
           "trace: 'heuristic', 'none', or a list as in 'upcast(0,4) local(1,8)'");
 ABSL_FLAG(std::string, stage, "", "trace: print this stage only");
+ABSL_FLAG(bool, fusion, false, "trace: what the scheduler stores and fuses of a call, and why");
 ABSL_FLAG(bool, list_choices, false, "trace: list the legal next choices instead");
 
 namespace understudy::cli {
@@ -53,6 +56,8 @@ UOpRef ExampleKernel() {
 absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
   if (arguments.size() > 1)
     return absl::InvalidArgumentError(absl::StrCat(arguments.size(), " files given, expected at most one"));
+  if (absl::GetFlag(FLAGS_fusion))
+    return PrintFusion(arguments.empty() ? "" : arguments[0], absl::GetFlag(FLAGS_json));
   UOpRef kernel = ExampleKernel();
   if (!arguments.empty()) {
     US_ASSIGN_OR_RETURN(const std::string text, ReadFile(arguments[0]));
