@@ -5,7 +5,9 @@
 //
 // SHOW_SCHEDULE=1 prints the fusion report and the schedule.
 //
-// Counters: kernels launched and distinct kernels, ops of the distinct kernels' lists, nodes of the graph.
+// Counters: kernels launched and distinct kernels, ops of the distinct kernels' lists, nodes of the graph;
+// nodes that the rewrite engine visited, and how many rules it tried and fired at one (uop_bench has its
+// nodes a second).
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -22,6 +24,7 @@
 #include "src/schedule/fusion_report.h"
 #include "src/schedule/schedule.h"
 #include "src/uop/graph.h"
+#include "src/uop/rewrite.h"
 #include "tools/bench/models.h"
 
 namespace understudy::bench {
@@ -111,6 +114,7 @@ void BM_Model(benchmark::State& state, const std::string& name) {
   Model& model = Cached(name);
   double seconds[5] = {};
   Counts counts;
+  const uop::RewriteTotals before = uop::TotalRewrites();
   for (auto _ : state) {
     double pass[5] = {};
     counts = Pass(model, pass, {});
@@ -124,6 +128,13 @@ void BM_Model(benchmark::State& state, const std::string& name) {
   state.counters["copies"] = static_cast<double>(counts.items - counts.kernels);
   state.counters["distinct"] = static_cast<double>(counts.distinct);
   state.counters["uops"] = static_cast<double>(counts.ops);
+  const uop::RewriteTotals& after = uop::TotalRewrites();
+  const auto visited = static_cast<double>(after.nodes - before.nodes);
+  state.counters["rewritten"] = visited / n;
+  state.counters["tried_per_node"] =
+      visited > 0 ? static_cast<double>(after.tried - before.tried) / visited : 0;
+  state.counters["fired_per_node"] =
+      visited > 0 ? static_cast<double>(after.fired - before.fired) / visited : 0;
   state.counters["graph_nodes"] = static_cast<double>(counts.graph_nodes);
 }
 
