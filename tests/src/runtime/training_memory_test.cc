@@ -94,7 +94,9 @@ TEST(TrainingMemory, AThousandStepsHoldWhatAHundredDid) {
   // Steps after the first find their schedule: nothing is rewritten any more.
   EXPECT_EQ(thousand.rewrites, hundred.rewrites);
   // The allocator may keep a little more.
-  if (hundred.resident > 0) EXPECT_LT(thousand.resident, hundred.resident + (4 << 20));
+  if (hundred.resident > 0) {
+    EXPECT_LT(thousand.resident, hundred.resident + (4 << 20));
+  }
   RecordProperty("nodes", std::to_string(thousand.nodes));
   RecordProperty("kernels_a_step", std::to_string(engine.stats().kernels_launched / 1000));
   std::printf("%lld nodes, %lld bytes in %lld allocations, %lld kernels compiled, %lld nodes rewritten\n",
