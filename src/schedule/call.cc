@@ -248,15 +248,24 @@ class CallMaker {
   // A transfer that is computed for another value's sake is stored where it belongs all the same: its source
   // may change before it is asked for.
   void AddTransfers() {
+    const auto add = [&](const UOpRef& u, const UOpRef& value) {
+      UOpRef own = OwnDestination(*u);
+      if (own == nullptr || u->numel() == 0) return;
+      for (Wanted& w : wanted_) {
+        if (w.own == own) return;
+      }
+      Wanted w{value, own->arg_as<BufferArg>().device, {u}, own, -1};
+      if (value != u) w.names.push_back(value);
+      wanted_.push_back(std::move(w));
+    };
+    // Known values and calls were written into the graph: a transfer over them keeps the name that it has in
+    // the tensors' graphs.
     std::vector<UOpRef> roots;
     for (const Wanted& w : wanted_) roots.push_back(w.value);
-    for (const UOpRef& u : Unknown(roots, realized_)) {
-      UOpRef own = OwnDestination(*u);
-      if (own == nullptr || u->numel() == 0) continue;
-      const bool asked =
-          std::any_of(wanted_.begin(), wanted_.end(), [&](const Wanted& w) { return w.own == own; });
-      if (!asked) wanted_.push_back({u, own->arg_as<BufferArg>().device, {u}, own, -1});
+    for (const UOpRef& u : Unknown(asked_, realized_)) {
+      if (OwnDestination(*u) != nullptr) add(u, inline_(u));
     }
+    for (const UOpRef& u : Unknown(roots, realized_)) add(u, u);
   }
 
   // Assignments asked for: per buffer the last one. Of two, one must be built on the other.

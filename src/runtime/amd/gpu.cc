@@ -89,15 +89,46 @@ absl::Status AmdGpu::Init(int index) {
   return CreateQueues();
 }
 
+namespace {
+
+// The kernel takes one page of events a process, from the GPU that is opened first; the others map it.
+struct EventPages {
+  struct Page {
+    uint64_t handle = 0, va = 0;
+    int users = 0;
+  };
+  std::mutex mutex;
+  std::map<os::Syscalls*, Page> pages;  // guarded by mutex; by machine
+};
+EventPages& SharedEventPages() {
+  static EventPages* const pages = new EventPages;
+  return *pages;
+}
+
+}  // namespace
+
 absl::Status AmdGpu::CreateEvents() {
-  // 4096 slots of 8 bytes: the page in which the kernel looks for signalled events (KFD_SIGNAL_EVENT_LIMIT).
-  US_ASSIGN_OR_RETURN(event_page_, memory_->Allocate(KFD_SIGNAL_EVENT_LIMIT * 8, MemoryKind::kGtt,
-                                                     {true, false, "event page"}));
-  uint64_t page_handle = event_page_.handle;
+  EventPages& shared = SharedEventPages();
+  std::lock_guard lock(shared.mutex);
+  EventPages::Page& page = shared.pages[&sys_];
+  uint64_t page_handle = 0;
+  if (page.users == 0) {
+    // 4096 slots of 8 bytes: the page in which the kernel looks for signalled events
+    // (KFD_SIGNAL_EVENT_LIMIT).
+    US_ASSIGN_OR_RETURN(event_page_, memory_->Allocate(KFD_SIGNAL_EVENT_LIMIT * 8, MemoryKind::kGtt,
+                                                       {true, false, "event page"}));
+    page_handle = event_page_.handle;
+    page = {page_handle, event_page_.va, 0};
+  } else {
+    US_RETURN_IF_ERROR(kfd_->MapMemory(page.handle, node_.gpu_id));
+    shared_event_page_ = page.handle;
+  }
+  ++page.users;
+  counted_event_page_ = true;
   for (const uint32_t type : {KFD_IOC_EVENT_SIGNAL, KFD_IOC_EVENT_MEMORY, KFD_IOC_EVENT_HW_EXCEPTION}) {
     US_ASSIGN_OR_RETURN(const auto event, kfd_->CreateEvent(type, 0, page_handle));
-    page_handle = 0;  // the kernel takes the page once a process
-    event_page_taken_ = true;
+    event_page_taken_ |= page_handle != 0;
+    page_handle = 0;
     kfd_event_data data = {};
     data.event_id = event.event_id;
     events_.push_back(data);
@@ -107,7 +138,7 @@ absl::Status AmdGpu::CreateEvents() {
                                                 event.event_slot_index, ", expected below ",
                                                 KFD_SIGNAL_EVENT_LIMIT));
       }
-      mailbox_va_ = event_page_.va + event.event_slot_index * 8;
+      mailbox_va_ = page.va + event.event_slot_index * 8;
     }
   }
   return absl::OkStatus();
@@ -137,6 +168,13 @@ absl::Status AmdGpu::CloseLocked() {
   }
   for (const kfd_event_data& event : events_) status.Update(kfd_->DestroyEvent(event.event_id));
   events_.clear();
+  if (shared_event_page_ != 0)
+    status.Update(kfd_->UnmapMemory(std::exchange(shared_event_page_, 0), node_.gpu_id));
+  if (std::exchange(counted_event_page_, false)) {
+    EventPages& shared = SharedEventPages();
+    std::lock_guard lock(shared.mutex);
+    if (--shared.pages[&sys_].users == 0) shared.pages.erase(&sys_);
+  }
   // The kernel refuses to free the page of events (EPERM, kfd_ioctl_free_memory_of_gpu).
   if (event_page_taken_) status.Update(memory_->Abandon(event_page_));
   event_page_taken_ = false;

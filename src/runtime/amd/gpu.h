@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -237,7 +238,9 @@ class AmdGpu {
   GpuBuffer signals_, event_page_, kernarg_, staging_, scratch_;
   std::vector<kfd_event_data> events_;  // signal, memory exception, hardware exception
   uint64_t mailbox_va_ = 0;
-  bool event_page_taken_ = false;  // by the kernel, for as long as the process lives
+  uint64_t shared_event_page_ = 0;   // handle of another GPU's page of events, mapped here
+  bool counted_event_page_ = false;  // among the users of that page, or of this one's own
+  bool event_page_taken_ = false;    // by the kernel, for as long as the process lives
   std::unique_ptr<HwQueue> compute_, sdma_;
   Timeline compute_timeline_, sdma_timeline_;
   uint64_t compute_saw_sdma_ = 0, sdma_saw_compute_ = 0;  // values that the other queue already waits for

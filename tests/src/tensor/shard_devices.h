@@ -35,6 +35,9 @@ class ShardDevices {
     engine = std::make_unique<Engine>(devices, std::move(options));
   }
 
+  ShardDevices(DeviceRegistry devices, std::vector<std::string> device_names)
+      : names(std::move(device_names)), engine(std::make_unique<Engine>(std::move(devices))) {}
+
   std::vector<std::string> First(size_t n) const {
     return {names.begin(), names.begin() + static_cast<int>(n)};
   }

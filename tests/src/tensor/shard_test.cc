@@ -406,6 +406,40 @@ TEST(Shard, OldContentsAndTransfersBehaveAsOnOneDevice) {
   EXPECT_EQ(d.engine->stats().kernels_launched, 2);
 }
 
+TEST(Shard, WhatWasMovedOnceIsNotMovedAgain) {
+  ShardDevices d;
+  for (const bool sharded : {false, true}) {
+    const Tensor x = d.Whole({4, 6}) / 4;
+    const Tensor s = sharded ? Shard(x, d.First(2), 0) : Replicate(x, d.First(2));
+    ASSERT_TRUE(d.Realize({s * 2}).ok());
+    EXPECT_GT(d.engine->stats().copies, 0);
+    d.engine->ResetStats();
+    ASSERT_TRUE(d.Realize({s * 3, s.Sum({1})}).ok());
+    EXPECT_EQ(d.engine->stats().copies, 0);
+    ExpectSame(d, s, x);
+  }
+}
+
+// A transfer keeps what it moved, also when its source was made from values that are known already.
+TEST(Shard, TransfersOfKnownValuesAreRemembered) {
+  ShardDevices d;
+  const Tensor x = d.Whole({4}), doubled = x * 2;
+  ASSERT_TRUE(d.Realize({doubled}).ok());
+  Tensor source = doubled.Clone();
+  ASSERT_TRUE(d.Realize({source}).ok());
+  const Tensor away = (source + 1).To("REF:1");
+  ASSERT_TRUE(d.Realize({away * 3}).ok());
+  source.Assign(source * 0);
+  ASSERT_TRUE(d.Realize({source}).ok());
+  d.engine->ResetStats();
+  ExpectSame(d, away, x * 2 + 1);
+  const Tensor lazy = (doubled + 1).To("REF:2");
+  ASSERT_TRUE(d.Realize({lazy * 3}).ok());
+  d.engine->ResetStats();
+  ASSERT_TRUE(d.Realize({lazy * 5}).ok());
+  EXPECT_EQ(d.engine->stats().copies, 0);
+}
+
 TEST(Shard, FunctionsOfSpreadTensorsArePartOfTheCallersGraph) {
   ShardDevices d;
   const Function f(
