@@ -266,7 +266,10 @@ TEST_F(StackTest, AFaultOfOneKernelEndsInAnErrorAndTheEngineGoesOn) {
 }
 
 TEST_F(StackTest, ProfilesEveryLaunch) {
-  Engine engine(devices_, {.choices = ChoiceList{}, .profile = true});
+  EngineOptions options;
+  options.choices = ChoiceList{};
+  options.profile = true;
+  Engine engine(devices_, options);
   Tensor x = Tensor::FromData(Ramp(256), {256}, "AMD").Sum();
   ASSERT_TRUE(engine.Data<float>(x).ok());
   ASSERT_EQ(static_cast<int64_t>(engine.launches().size()), engine.stats().kernels_launched);

@@ -186,7 +186,9 @@ TEST_F(SearchCacheTest, DamageWhileOpenIsNoticed) {
     const auto got = cache->Get(absl::StrCat("key ", i, std::string(200, 'k')));
     ASSERT_TRUE(got.ok()) << got.status().ToString();
     missing += !got->has_value();
-    if (got->has_value()) EXPECT_EQ((*got)->cost, i);
+    if (got->has_value()) {
+      EXPECT_EQ((*got)->cost, i);
+    }
   }
   ASSERT_TRUE(cache->Put("new", {"", 7, ""}).ok());
   EXPECT_EQ((*cache->Get("new"))->cost, 7);
