@@ -290,7 +290,7 @@ class Chooser {
           TryLargest(ChoiceKind::kGroup, a, {4 * lanes, 2 * lanes, lanes}))
         continue;
       if (!sum && RangeEnd(reduce) >= kEnoughToGroup &&
-          TryLargest(ChoiceKind::kUnroll, a, {4 * lanes, 2 * lanes, lanes}))
+          TryLargest(ChoiceKind::kUnroll, a, {lanes, 2 * lanes, 4 * lanes}))
         continue;
       ordered = true;
       unrolled_.push_back(a);
