@@ -129,7 +129,7 @@ TEST(LongSums, InPartsAddUpExactly) {
                 dtypes::kFloat32, 5, {{dtypes::kFloat32, 5 * 1024}}, /*odd=*/false);
   };
   ExpectEqualsRef(kernel(Reduce(Op::kAdd, x, {k})), "group(0,16) upcast(0,4)");
-  ExpectEqualsRef(kernel(Reduce(Op::kMax, x, {k})), "unroll(0,64)");
+  ExpectEqualsRef(kernel(Reduce(Op::kMax, x, {k})), "unroll(0,16)");
 }
 
 TEST(LongSums, PartsOfVectors) {
