@@ -111,28 +111,13 @@ std::vector<int64_t> ReducedAxes(const UOpRef& whole, const UOpRef& reduced) {
   return axes;
 }
 
-// The largest of each window: WITH_GRADIENT(top, windows, positions), windows and positions of one shape,
-// reduced axes 1 in top. The gradient goes to one element of a window, the first that is largest; a NaN is
-// larger than all, the last of them. Positions below 0 are padding.
-Grads MaxPoolRule(const UOpRef& y, const UOpRef& g) {
-  const UOpRef &w = y->src(1), &at = y->src(2);
-  const Shape& shape = w->shape();
-  const std::vector<int64_t> axes = ReducedAxes(w, y);
-  const Value position(at);
-  const auto across = [&](const Value& v, Op op) {
-    return Value(axes.empty() ? v.u : uop::Expand(uop::ReduceAxis(v.u, op, axes), shape));
-  };
-  const auto where = [](const UOpRef& c, const Value& a, const Value& b) {
-    return Value(uop::Where(c, a.u, b.u));
-  };
-  const UOpRef real = uop::CmpLt(position.Like(-1).u, at), nan = uop::CmpNe(w, w);
-  const UOpRef top = uop::CmpEq(w, uop::Expand(y, shape));
-  const Value first = across(
-      where(uop::And(top, real), position, position.Like(static_cast<double>(int64_t{1} << 52))), Op::kMin);
-  const Value last_nan = across(where(uop::And(nan, real), position, position.Like(-1)), Op::kMax);
-  const Value chosen = where(uop::CmpLt(position.Like(-1).u, last_nan.u), last_nan, first);
-  const Value wide(uop::Expand(g, shape));
-  return {nullptr, where(uop::CmpEq(at, chosen.u), wide, wide.Like(0)).u, nullptr};
+// One element of each window: WITH_GRADIENT(value, windows, positions, chosen), the last three of one shape,
+// whose reduced axes are 1 in value. The gradient goes to the element at the chosen position.
+Grads ChosenRule(const UOpRef& y, const UOpRef& g) {
+  const UOpRef &windows = y->src(1), &positions = y->src(2), &chosen = y->src(3);
+  const UOpRef wide = uop::Expand(g, windows->shape());
+  const UOpRef none = Constant(g->dtype(), 0.0, windows->shape());
+  return {nullptr, uop::Where(uop::CmpEq(positions, chosen), wide, none), nullptr, nullptr};
 }
 
 // WITH_GRADIENT(f, x, c, product) for f_i = c_i prod_{j != i} x_j: with h the gradient of f,
@@ -222,7 +207,7 @@ const Derivative* FindDerivative(const std::string& name) {
       {"atan2", Atan2Rule},
       {"fmod", FmodRule},
       {"hypot", HypotRule},
-      {"max_pool", MaxPoolRule},
+      {"chosen", ChosenRule},
       {"product", ProductGradientRule},
       {"pow", PowRule},
   };

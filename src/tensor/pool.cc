@@ -118,14 +118,18 @@ Tensor PositionOfMax(const Tensor& w, const Tensor& positions, const Tensor& top
   return Where(last_nan.Ge(0), last_nan, first);
 }
 
-// `top`, whose reduced axes are 1, is the largest of `w`; its gradient goes to one element of each window, as
-// in PyTorch, and not evenly to all that are equal. `positions` broadcasts to w.
-Tensor WithGradientOfFirst(const Tensor& top, const Tensor& w, const Tensor& positions) {
-  if (!top.ok() || !w.dtype().IsFloat()) return top;
-  const Tensor at = positions.Expand(w.shape());
-  if (!at.ok()) return at;
-  return tensor_internal::Combine("MaxPool", {&top, &w, &at},
-                                  uop::WithGradient("max_pool", top.uop(), {w.uop(), at.uop()}));
+// `top` ({..., 1...}) is the largest of `w` over `axes`, where `positions` broadcasts to w. The index is the
+// first's, and so is the gradient, as in PyTorch, instead of being shared by all that are equal.
+PoolWithIndices LargestOf(const Tensor& top, const Tensor& w, const Tensor& positions, const Ints& axes) {
+  const Tensor indices = PositionOfMax(w.Detach(), positions, top.Detach(), axes);
+  if (!indices.ok()) return {indices, indices};
+  if (!w.dtype().IsFloat()) return {top.Reshape(indices.shape()), indices};
+  const Tensor at = positions.Expand(w.shape()), chosen = indices.Reshape(top.shape()).Expand(w.shape());
+  if (!at.ok()) return {at, indices};
+  const Tensor value =
+      tensor_internal::Combine("MaxPool", {&top, &w, &at, &chosen},
+                               uop::WithGradient("chosen", top.uop(), {w.uop(), at.uop(), chosen.uop()}));
+  return {value.Reshape(indices.shape()), indices};
 }
 
 absl::StatusOr<PoolWithIndices> MaxWithIndices(const char* op, int n, const Tensor& x, const PerAxis& kernel,
@@ -134,11 +138,7 @@ absl::StatusOr<PoolWithIndices> MaxWithIndices(const char* op, int n, const Tens
                       ResolveGeometry(op, n, x, kernel, o.stride, o.padding, o.dilation, o.ceil_mode));
   const Tensor w = WindowsOf(x, g, Lowest(x.dtype()));
   const Ints axes = LastAxes(w, n);
-  const Tensor positions = WindowsOf(SpatialPositions(x, n), g, -1);
-  const Tensor top = WithGradientOfFirst(w.Max(axes, true), w, positions);
-  Shape s = top.shape();
-  if (top.ok()) s.resize(s.size() - axes.size());
-  return PoolWithIndices{top.Reshape(s), PositionOfMax(w.Detach(), positions, top.Detach(), axes)};
+  return LargestOf(w.Max(axes, true), w, WindowsOf(SpatialPositions(x, n), g, -1), axes);
 }
 
 absl::StatusOr<Tensor> MaxOf(const char* op, int n, const Tensor& x, const PerAxis& kernel,
@@ -294,9 +294,7 @@ absl::StatusOr<PoolWithIndices> AdaptiveMax(const char* op, int n, const Tensor&
   const Tensor positions = Where(inside, SpatialPositions(x, n), -1);
   Ints axes;
   for (int i = 0; i < n; ++i) axes.push_back(lead + n + i);
-  const Tensor all = x.Reshape(one).Expand(wide), largest = y.Reshape(top);
-  const Tensor indices = PositionOfMax(all.Detach(), positions, largest.Detach(), axes);
-  return PoolWithIndices{WithGradientOfFirst(largest, all, positions).Reshape(y.shape()), indices};
+  return LargestOf(y.Reshape(top), x.Reshape(one).Expand(wide), positions, axes);
 }
 
 absl::StatusOr<Tensor> Unpool(const char* op, int n, const Tensor& x, const Tensor& indices,
