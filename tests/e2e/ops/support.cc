@@ -78,18 +78,15 @@ std::vector<double> Doubles(DType t, const std::vector<uint8_t>& bytes) {
 }
 
 Tensor Input(const Array& a, DType t, const std::string& device) {
-  std::vector<uint8_t> bytes(a.values.size() * t.ScalarBytes());
-  for (size_t i = 0; i < a.values.size(); ++i) {
-    double x = a.values[i];
-    // Out of an integer's range there is no value to round to.
-    if (t != a.dtype && !t.IsFloat())
+  std::vector<double> values = a.values;
+  // Out of an integer's range there is no value to round to.
+  if (t != a.dtype && !t.IsFloat()) {
+    for (double& x : values) {
       x = std::isfinite(x) ? std::clamp(std::trunc(x), t.IsSigned() ? -100.0 : 0.0, 100.0) : 1;
-    const ConstValue v =
-        t.IsFloat() ? ConstValue(x) : ConstValue(static_cast<int64_t>(t.IsBool() ? x != 0 : x));
-    const uint64_t bits = ToBits(t, Canonical(t, v));
-    __builtin_memcpy(&bytes[i * t.ScalarBytes()], &bits, t.ScalarBytes());
+      if (t.IsBool()) x = x != 0;
+    }
   }
-  return Tensor::FromBytes(std::move(bytes), t, a.shape, device);
+  return vectors::ToTensor(values, a.shape, t, device);
 }
 
 // The case on a device, its inputs of type `from` as `to`.

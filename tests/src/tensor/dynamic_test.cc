@@ -30,9 +30,7 @@ class DynamicTest : public testing::TestWithParam<std::string> {
   ReadTensor Read() {
     return [this](Tensor& t) { return engine_->Bytes(t); };
   }
-  Tensor Input(const Array& a) {
-    return Tensor::FromData<double>(a.values, a.shape, GetParam()).Cast(a.dtype).Contiguous();
-  }
+  Tensor Input(const Array& a) { return vectors::ToTensor(a.values, a.shape, a.dtype, GetParam()); }
   std::vector<double> Values(const Tensor& t) {
     Tensor wide = t.Cast(dtypes::kFloat64);
     const auto v = engine_->Data<double>(wide);

@@ -37,16 +37,6 @@ Array ToArray(const json& v) {
   return {*t, v.at("s").get<Shape>(), Doubles(v.at("v"))};
 }
 
-Tensor ToTensor(const std::vector<double>& values, const Shape& shape, DType t) {
-  std::vector<uint8_t> bytes(values.size() * t.ScalarBytes());
-  for (size_t i = 0; i < values.size(); ++i) {
-    const ConstValue v = t.IsFloat() ? ConstValue(values[i]) : ConstValue(static_cast<int64_t>(values[i]));
-    const uint64_t bits = ToBits(t, Canonical(t, v));
-    std::memcpy(&bytes[i * t.ScalarBytes()], &bits, t.ScalarBytes());
-  }
-  return Tensor::FromBytes(std::move(bytes), t, shape);
-}
-
 // As vectors.py writes them.
 Tensor Weights(const Tensor& like) {
   std::vector<double> w(like.numel());
@@ -148,6 +138,16 @@ std::vector<Case> Load(const std::string& path) {
   }
   US_CHECK(!cases.empty()) << path;
   return cases;
+}
+
+Tensor ToTensor(const std::vector<double>& values, const Shape& shape, DType t, const std::string& device) {
+  std::vector<uint8_t> bytes(values.size() * t.ScalarBytes());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ConstValue v = t.IsFloat() ? ConstValue(values[i]) : ConstValue(static_cast<int64_t>(values[i]));
+    const uint64_t bits = ToBits(t, Canonical(t, v));
+    std::memcpy(&bytes[i * t.ScalarBytes()], &bits, t.ScalarBytes());
+  }
+  return Tensor::FromBytes(std::move(bytes), t, shape, device);
 }
 
 std::string TestName(const Case& c, size_t index) {

@@ -44,6 +44,10 @@ void CheckOnCpu(const Case& c, const Calls& calls);
 // gradients, in f64 on REF. Skips cases without gradients and of other types.
 void CheckSecondDerivative(const Case& c, const Calls& calls);
 
+// Elements of type t that hold the values, rounded to it.
+Tensor ToTensor(const std::vector<double>& values, const Shape& shape, DType t,
+                const std::string& device = "CPU");
+
 // Evaluated on REF; a test failure and {} on an error.
 std::vector<double> Values(const Tensor& t);
 
