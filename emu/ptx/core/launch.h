@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Runs one kernel launch of a bound program over an AddressSpace. Used by the mock driver, conformance, tests
+// and benchmarks. On one host thread it is deterministic: same program, memory, options and seed give the
+// same run.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "emu/memory/address_space.h"
+#include "emu/ptx/core/program.h"
+
+namespace understudy::emu::ptx {
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+  uint64_t count() const { return uint64_t{x} * y * z; }
+};
+
+enum class CheckLevel : uint8_t { kOff, kWarn, kFail };
+// compute-sanitizer's jobs, each on its own. Accesses outside every allocation always fault.
+struct Checks {
+  CheckLevel uninitialized =
+      CheckLevel::kOff;                 // shared memory and registers that reach an address, branch or store
+  CheckLevel races = CheckLevel::kOff;  // shared and global
+  CheckLevel barriers = CheckLevel::kOff;  // misuse, divergent sync
+  bool any() const {
+    return uninitialized != CheckLevel::kOff || races != CheckLevel::kOff || barriers != CheckLevel::kOff;
+  }
+};
+
+// Numbers of the device that special registers and limits show.
+struct DeviceTraits {
+  uint32_t sm_count = 132;
+  uint32_t max_shared_per_block = 227 * 1024;
+  uint32_t clock_khz = 1980000;
+  uint32_t compute_major = 9, compute_minor = 0;
+};
+
+struct LaunchConfig {
+  Dim3 grid, block, cluster;
+  uint32_t dynamic_shared_bytes = 0;
+  std::vector<uint8_t> params;          // the kernel's parameter block
+  bool cooperative = false;             // every CTA is resident
+  uint32_t local_bytes_per_thread = 0;  // stack limit (cuCtxSetLimit); 0: 64 KiB
+};
+
+struct LaunchOptions {
+  DeviceTraits device;
+  Checks checks;
+  uint64_t instruction_budget = uint64_t{1} << 40;  // warp instructions before the launch counts as hung
+  uint64_t seed = 0;     // 0: in order; else warps and groups are chosen at random by it
+  uint32_t threads = 1;  // host threads; checks, cooperative launches and seeds run on one
+  std::function<void(const std::string&)> print;  // vprintf's text; stdout when empty
+  // The device heap of malloc/free: an address range mapped in the AddressSpace. Without one malloc gives 0.
+  std::function<uint64_t(uint64_t bytes)> allocate;
+  std::function<bool(uint64_t address)> release;  // false: not an allocation (a fault)
+  // Called for a launch that uses griddepcontrol or clock: virtual nanoseconds since the device was made.
+  uint64_t time_ns = 0;
+};
+
+struct LaunchFault {
+  FaultKind kind = FaultKind::kNone;
+  std::string kernel, function;
+  uint32_t pc = 0;    // instruction index in `function`
+  Location location;  // in the module's text
+  std::string text;   // the instruction
+  Dim3 cta{0, 0, 0};
+  int warp = -1, lane = -1;
+  Dim3 thread{0, 0, 0};  // of `lane`, or of the warp's first lane
+  MemoryFault memory;
+  std::string message;  // one sentence with all of the above; for a hang both program points
+};
+
+struct CheckReport {
+  std::string check, message;
+  LaunchFault where;
+};
+
+struct LaunchStats {
+  uint64_t warp_instructions = 0, warps = 0, ctas = 0;
+};
+
+struct LaunchResult {
+  LaunchFault fault;  // kind kNone: all right
+  LaunchStats stats;
+  std::vector<CheckReport> reports;
+  bool ok() const { return fault.kind == FaultKind::kNone; }
+};
+
+// A wrong configuration (grid, block, cluster, shared memory, parameters of the wrong size) is
+// InvalidArgument; a fault of the program is a result.
+absl::StatusOr<LaunchResult> RunLaunch(const Program& program, const BoundFunction& kernel,
+                                       const LaunchConfig& config, AddressSpace* memory,
+                                       const LaunchOptions& options = {});
+
+}  // namespace understudy::emu::ptx

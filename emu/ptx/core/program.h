@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A module bound for execution: each instruction has its executor and its operands are rows, each symbol has
+// its address. Made once per loaded module, immutable afterwards, and shared by any number of launches and
+// threads.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "emu/ptx/core/warp.h"
+#include "emu/ptx/parse/module.h"
+
+namespace understudy::emu::ptx {
+
+// An operand at run time, in the order of Instruction::operands (a pair p|q and a group stay one operand).
+struct BoundOperand {
+  Operand::Kind kind = Operand::Kind::kSink;
+  Src row;  // kRegister, kImmediate, kFloat, kSpecial, kVariable (its address), and kAddress's base
+            // (a register's row, 4 or 8 bytes wide, or a constant row)
+  int64_t offset = 0;                      // kAddress: added to the base
+  const BoundOperand* elements = nullptr;  // kVector, kPredicatePair, kGroup, kTensor
+  uint16_t num_elements = 0;
+  Operand::Scope scope = Operand::Scope::kModule;  // of a variable base
+  Space space = Space::kGeneric;                   // of a variable base: where the variable lives
+  int index = -1;                                  // kLabel: pc; kFunction: Program::functions; kPrototype
+};
+
+struct Inst {
+  ExecFn exec = nullptr;
+  Src guard;  // a predicate row, negation included
+  bool has_guard = false;
+  uint16_t num_operands = 0;
+  const BoundOperand* operands = nullptr;
+  uint64_t aux[2] = {};  // the executor's own: packed modifiers, table indices (from Exec::aux)
+  const Instruction* text = nullptr;
+  uint32_t reconverge = ~0u;  // branches: pc of the immediate post-dominator; ~0: at function exit
+
+  const BoundOperand& op(int i) const { return operands[i]; }
+  Src src(int i) const { return operands[i].row; }
+};
+
+struct BoundFunction {
+  const Function* text = nullptr;
+  std::vector<Inst> code;  // one more than the body: the end, an implicit ret/exit
+  uint32_t frame_bytes = 0;
+  uint32_t param_bytes = 0;  // .param space per lane
+  uint32_t local_bytes = 0;  // .local variables per lane
+  // Byte offsets of Function::{parameters, returns, variables} in .param space, .local or .shared, -1 where
+  // elsewhere.
+  std::vector<int64_t> parameter_offsets, return_offsets, variable_offsets;
+};
+
+// Where the loader has put the module's .global and .const variables (and extern ones it resolved): generic
+// addresses by name. A function-local .global/.const variable is named "function.variable".
+using SymbolAddresses = std::map<std::string, uint64_t>;
+
+class Program {
+ public:
+  // InvalidArgument naming the symbol that has no address. Instructions that the emulator refuses do not fail
+  // the build: executing one is a kRefused fault with the reason.
+  static absl::StatusOr<std::shared_ptr<const Program>> Build(std::shared_ptr<const Module> module,
+                                                              const SymbolAddresses& addresses);
+  ~Program();
+
+  const Module& module() const;
+  const std::vector<BoundFunction>& functions() const;  // parallel to Module::functions
+  // An entry by name, or nullptr.
+  const BoundFunction* FindEntry(const std::string& name) const;
+  // Static shared memory of a kernel: module-scope .shared and those of the functions it can reach, laid out
+  // from offset 0.
+  uint32_t static_shared_bytes(const BoundFunction& kernel) const;
+  // Kernel parameters: size of the block and offset of parameter i (PTX's alignment rules).
+  uint32_t param_block_bytes(const BoundFunction& kernel) const;
+  std::vector<uint32_t> param_offsets(const BoundFunction& kernel) const;
+  // A function's address as mov.u64 %rd, f gives it, and back (nullptr: not a function).
+  uint64_t function_address(int index) const;
+  const BoundFunction* FunctionAt(uint64_t address) const;
+  const uint8_t* constant_rows() const;
+
+ private:
+  Program();
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace understudy::emu::ptx

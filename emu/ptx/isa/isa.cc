@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/ptx/isa/isa.h"
+
+#include <cstddef>
+#include <iterator>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace understudy::emu::ptx {
+namespace {
+
+struct TypeRow {
+  const char* name;
+  int bits;
+};
+constexpr TypeRow kTypes[] = {
+    {"", 0},
+#define PTX_TYPE(id, name, bits) {name, bits},
+#include "emu/ptx/isa/types.inc"
+#undef PTX_TYPE
+};
+constexpr const char* kOps[] = {
+#define PTX_OP(id, name) name,
+#include "emu/ptx/isa/opcodes.inc"
+#undef PTX_OP
+};
+
+}  // namespace
+
+const char* TypeName(Type type) { return kTypes[static_cast<size_t>(type)].name; }
+int TypeBits(Type type) { return kTypes[static_cast<size_t>(type)].bits; }
+
+bool FindType(const std::string& name, Type* type) {
+  static const auto* const types = [] {
+    auto* map = new absl::flat_hash_map<std::string, Type>;
+    for (size_t i = 1; i < std::size(kTypes); ++i) map->emplace(kTypes[i].name, static_cast<Type>(i));
+    return map;
+  }();
+  auto it = types->find(name);
+  if (it == types->end()) return false;
+  *type = it->second;
+  return true;
+}
+
+bool IsSigned(Type type) {
+  return type == Type::kS2 || type == Type::kS4 || type == Type::kS8 || type == Type::kS16 ||
+         type == Type::kS32 || type == Type::kS64 || type == Type::kS16x2;
+}
+
+bool IsFloat(Type type) {
+  return type >= Type::kF16 && type <= Type::kUe8m0x2 && type != Type::kU16x2 && type != Type::kS16x2;
+}
+
+const char* SpaceName(Space space) {
+  constexpr const char* kNames[] = {"generic", "reg",   "sreg",   "const",           "global",
+                                    "local",   "param", "shared", "shared::cluster", "tex"};
+  return kNames[static_cast<size_t>(space)];
+}
+
+const char* OpName(Op op) { return kOps[static_cast<size_t>(op)]; }
+
+bool FindOp(const std::string& name, Op* op) {
+  static const auto* const ops = [] {
+    auto* map = new absl::flat_hash_map<std::string, Op>;
+    for (size_t i = 0; i < std::size(kOps); ++i) map->emplace(kOps[i], static_cast<Op>(i));
+    return map;
+  }();
+  auto it = ops->find(name);
+  if (it == ops->end()) return false;
+  *op = it->second;
+  return true;
+}
+
+}  // namespace understudy::emu::ptx
