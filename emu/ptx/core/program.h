@@ -38,6 +38,11 @@ struct Inst {
   uint64_t aux[2] = {};  // the executor's own: packed modifiers, table indices (from Exec::aux)
   const Instruction* text = nullptr;
   uint32_t reconverge = ~0u;  // branches: pc of the immediate post-dominator; ~0: at function exit
+  // Instructions that `exec` wraps (warp-synchronous ones, readers of clocks): the family's executor, and for
+  // warp-synchronous ones the operand with the member mask (-1: every lane of the warp).
+  ExecFn wrapped = nullptr;
+  int16_t member_mask = -1;
+  bool has_destination = false;  // operand 0 is written (of warp-synchronous ones)
 
   const BoundOperand& op(int i) const { return operands[i]; }
   Src src(int i) const { return operands[i].row; }
@@ -52,6 +57,29 @@ struct BoundFunction {
   // Byte offsets of Function::{parameters, returns, variables} in .param space, .local or .shared, -1 where
   // elsewhere.
   std::vector<int64_t> parameter_offsets, return_offsets, variable_offsets;
+  int index = -1;  // in Program::functions
+  // Rows that hold addresses in local memory, which depend on the call: filled when a frame is made.
+  struct LocalRow {
+    uint32_t row = 0;
+    uint8_t bytes = 8;
+    int64_t offset = 0;  // from Frame::local_base
+  };
+  std::vector<LocalRow> local_rows;
+  // What the CUDA device runtime defines and modules only declare.
+  enum class Builtin : uint8_t { kNone, kVprintf, kMalloc, kFree, kAssertFail };
+  Builtin builtin = Builtin::kNone;
+  // Entries: what calls can need of local memory in all, or ~0 when recursion, indirect calls or alloca leave
+  // it open.
+  uint64_t stack_bytes = 0;
+};
+
+// A special register (or the address of dynamic shared memory) that the module names, as a row that is filled
+// when a warp starts or, clocks and counters, when it is read.
+struct SpecialRow {
+  uint16_t special = 0;  // Special of special_registers.h
+  uint8_t bytes = 4;     // 4 or 8
+  uint32_t offset = 0;   // Src::offset with base kSpecialRow
+  int64_t addend = 0;
 };
 
 // Where the loader has put the module's .global and .const variables (and extern ones it resolved): generic
@@ -80,6 +108,9 @@ class Program {
   uint64_t function_address(int index) const;
   const BoundFunction* FunctionAt(uint64_t address) const;
   const uint8_t* constant_rows() const;
+  // Special registers in use, and the bytes of their rows.
+  const std::vector<SpecialRow>& special_rows() const;
+  uint32_t special_bytes() const;
 
  private:
   Program();
