@@ -46,11 +46,18 @@ std::optional<std::pair<UOpRef, UOpRef>> Factors(const UOpRef& reduce, const Ten
   return std::make_pair(x, y);
 }
 
-// The position along the fragment's long side of element `i` of lane `lane`, whose number across is lane %
-// across.
-UOpRef Along(const Fragment& f, const UOpRef& lane, int across, int i) {
-  const UOpRef turn = f.groups == 1 ? uop::IndexConst(0) : lane / across % f.groups;
-  return turn * f.chunk + (i % f.chunk + i / f.chunk * f.groups * f.chunk);
+// Which element of the matrix element `i` of lane `lane` is: the number of its line, of `lines`, and the
+// position along it.
+struct ElementAt {
+  UOpRef line, along;
+};
+ElementAt ElementOf(const Fragment& f, const UOpRef& lane, int lines, int i) {
+  const int per = lines / f.lines, step = i / f.chunk;
+  const UOpRef turn = f.groups == 1  ? uop::IndexConst(0)
+                      : f.neighbours ? lane % f.groups
+                                     : lane / per % f.groups;
+  const UOpRef line = f.neighbours ? lane / f.groups % per : lane % per;
+  return {line + step % f.lines * per, turn * f.chunk + (i % f.chunk + step / f.lines * f.groups * f.chunk)};
 }
 
 UOpRef Whole(const UOpRef& outer, int64_t size, const UOpRef& inner) {
@@ -94,8 +101,9 @@ UOpRef ApplyTensorCore(const UOpRef& kernel, const KernelRanges& ranges, const T
                             int across) {
     std::vector<UOpRef> elements;
     for (int i = 0; i < f.elements; ++i) {
-      elements.push_back(uop::Substitute(value, {{range, Whole(outer, across, lane % across)},
-                                                 {k, Whole(left.k, core.k, Along(f, lane, across, i))}}));
+      const ElementAt at = ElementOf(f, lane, across, i);
+      elements.push_back(uop::Substitute(
+          value, {{range, Whole(outer, across, at.line)}, {k, Whole(left.k, core.k, at.along)}}));
     }
     return uop::Vectorize(std::move(elements));
   };
@@ -122,10 +130,12 @@ UOpRef ApplyTensorCore(const UOpRef& kernel, const KernelRanges& ranges, const T
     // The lanes turn fastest, so that they are one wave.
     over_outputs.push_back(lane);
     for (int i = 0; i < core.c.elements; ++i) {
-      const std::vector<UOpRef> parts = uop::Substitute(
-          {store->src(0), store->src(1)}, {{use.reduce, uop::Gep(sum, i)},
-                                           {m, Whole(left.m, core.m, Along(core.c, lane, core.n, i))},
-                                           {n, Whole(left.n, core.n, lane % core.n)}});
+      ElementAt at = ElementOf(core.c, lane, core.c_by_rows ? core.m : core.n, i);
+      if (core.c_by_rows) std::swap(at.line, at.along);
+      const std::vector<UOpRef> parts =
+          uop::Substitute({store->src(0), store->src(1)}, {{use.reduce, uop::Gep(sum, i)},
+                                                           {m, Whole(left.m, core.m, at.along)},
+                                                           {n, Whole(left.n, core.n, at.line)}});
       stores.push_back(uop::Store(parts[0], parts[1], over_outputs));
     }
   }

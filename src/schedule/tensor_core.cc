@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/schedule/tensor_core.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace understudy {
 namespace {
 
@@ -56,6 +58,34 @@ std::vector<TensorCore> AmdTensorCores(const std::string& isa) {
       cores.push_back(Cdna("mfma.i32.16x16x64.i8", 64, kInt8, kInt32));
     }
   }
+  return cores;
+}
+
+std::vector<TensorCore> NvidiaTensorCores(int sm) {
+  // Four neighbours a line; A and C have two lines a lane, eight apart.
+  const auto mma = [](int k, const char* types, DType in, DType out) {
+    const int chunk = in.ScalarBytes() < 4 ? 4 / in.ScalarBytes() : 1;
+    return TensorCore{absl::StrCat("mma.sync.aligned.m16n8k", k, ".row.col.", types),
+                      16,
+                      8,
+                      k,
+                      in,
+                      out,
+                      32,
+                      {k / 2, 4, chunk, 2, true},
+                      {k / 4, 4, chunk, 1, true},
+                      {4, 4, 2, 2, true},
+                      true};
+  };
+  std::vector<TensorCore> cores;
+  if (sm < 80) return cores;
+  cores = {mma(16, "f32.f16.f16.f32", kFloat16, kFloat32), mma(16, "f32.bf16.bf16.f32", kBFloat16, kFloat32),
+           mma(32, "s32.s8.s8.s32", kInt8, kInt32), mma(32, "s32.u8.u8.s32", kUInt8, kInt32)};
+  if (sm >= 89) {
+    cores.push_back(mma(32, "f32.e4m3.e4m3.f32", kFloat8E4M3, kFloat32));
+    cores.push_back(mma(32, "f32.e5m2.e5m2.f32", kFloat8E5M2, kFloat32));
+  }
+  if (sm >= 90) cores.push_back(mma(8, "f64.f64.f64.f64", kFloat64, kFloat64));
   return cores;
 }
 

@@ -26,6 +26,8 @@ void Visit(Fragment& f, V& v) {
   v("elements", f.elements);
   v("groups", f.groups);
   v("chunk", f.chunk);
+  v("lines", f.lines);
+  v("neighbours", f.neighbours);
 }
 template <class V>
 void Visit(TensorCore& c, V& v) {
@@ -39,6 +41,7 @@ void Visit(TensorCore& c, V& v) {
   v("a", c.a);
   v("b", c.b);
   v("c", c.c);
+  v("c_by_rows", c.c_by_rows);
 }
 template <class V>
 void Visit(Target& t, V& v) {
