@@ -3,6 +3,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <set>
 
@@ -14,6 +15,39 @@
 
 namespace understudy {
 namespace {
+
+// What CUDA's compilers declare themselves and clang alone has as builtins.
+constexpr const char* kCudaHead = R"(#if defined(__clang__)
+#define GROUP_X __nvvm_read_ptx_sreg_ctaid_x()
+#define GROUP_Y __nvvm_read_ptx_sreg_ctaid_y()
+#define GROUP_Z __nvvm_read_ptx_sreg_ctaid_z()
+#define ITEM_X __nvvm_read_ptx_sreg_tid_x()
+#define ITEM_Y __nvvm_read_ptx_sreg_tid_y()
+#define ITEM_Z __nvvm_read_ptx_sreg_tid_z()
+#define INF32 __builtin_inff()
+#define INF64 __builtin_inf()
+#define NAN32 __builtin_nanf("")
+#define NAN64 __builtin_nan("")
+#define sqrtf __builtin_sqrtf
+#define sqrt __builtin_sqrt
+#define truncf __builtin_truncf
+#define trunc __builtin_trunc
+#define fmaf __builtin_fmaf
+#define fma __builtin_fma
+#define memcpy __builtin_memcpy
+#else
+#define GROUP_X blockIdx.x
+#define GROUP_Y blockIdx.y
+#define GROUP_Z blockIdx.z
+#define ITEM_X threadIdx.x
+#define ITEM_Y threadIdx.y
+#define ITEM_Z threadIdx.z
+#define INF32 __int_as_float(0x7f800000)
+#define INF64 __longlong_as_double(0x7ff0000000000000ll)
+#define NAN32 __int_as_float(0x7fc00000)
+#define NAN64 __longlong_as_double(0x7ff8000000000000ll)
+#endif
+)";
 
 // A name that no language reserves.
 std::string Identifier(const std::string& prefix, const std::string& name) {
@@ -82,6 +116,7 @@ class Writer {
     out.text = absl::StrCat(Prelude(), Signature(out.name), body_, "}\n", Wrapper(out.name));
     if (dialect_ == CDialect::kC) out.flags = "-std=c11 -O2 -ffp-contract=off -fno-math-errno";
     if (dialect_ == CDialect::kOpenCl) out.flags = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+    if (dialect_ == CDialect::kCuda) out.flags = "-fmad=false";
     if (dialect_ == CDialect::kHip)
       out.flags = "-O2 -ffp-contract=off -fhip-fp32-correctly-rounded-divide-sqrt";
     out.global = k_.global;
@@ -101,7 +136,10 @@ class Writer {
   std::string Prelude() const {
     const bool cl = dialect_ == CDialect::kOpenCl;
     const char* wide = cl ? "long" : "long long";
-    std::string text = cl ? "#pragma OPENCL FP_CONTRACT OFF\n" : "#pragma STDC FP_CONTRACT OFF\n";
+    const bool cuda = dialect_ == CDialect::kCuda;
+    std::string text = cl     ? "#pragma OPENCL FP_CONTRACT OFF\n"
+                       : cuda ? kCudaHead
+                              : "#pragma STDC FP_CONTRACT OFF\n";
     if (cl && types_.contains(Scalar::kFloat64)) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
     // OpenCL's char is signed, and vload knows no `signed char`.
     absl::StrAppend(&text, "typedef ", cl ? "char" : "signed char",
@@ -118,6 +156,19 @@ class Writer {
         for (const auto& [ours, theirs] : kNames) {
           if (element == ours) absl::StrAppend(&text, "typedef ", theirs, lanes, " ", v, ";\n");
         }
+      } else if (cuda) {
+        // A structure aligned as its elements are, for accesses at any of them.
+        const int n = std::atoi(lanes.c_str());
+        std::vector<std::string> args, set;
+        for (int i = 0; i < n; ++i) {
+          args.push_back(absl::StrCat(element, " x", i));
+          set.push_back(absl::StrCat("x", i));
+        }
+        absl::StrAppend(&text, "struct ", v, " { ", element, " s[", n, "]; };\ntypedef ", v, " ", v,
+                        "_at;\n");
+        absl::StrAppend(&text, "static inline __attribute__((device)) ", v, " make_", v, "(",
+                        absl::StrJoin(args, ", "), ") { ", v, " v = {{", absl::StrJoin(set, ", "),
+                        "}}; return v; }\n");
       } else {
         absl::StrAppend(&text, "typedef ", element, " ", v, " __attribute__((ext_vector_type(", lanes,
                         ")));\n");
@@ -133,7 +184,8 @@ class Writer {
     std::vector<std::string> args;
     for (const KernelParam& p : k_.params) {
       const char* space = dialect_ == CDialect::kOpenCl ? "__global " : "";
-      const char* restricted = dialect_ == CDialect::kHip ? " __restrict__ " : " restrict ";
+      const bool cpp = dialect_ == CDialect::kHip || dialect_ == CDialect::kCuda;
+      const char* restricted = cpp ? " __restrict__ " : " restrict ";
       args.push_back(absl::StrCat(space, p.written ? "" : "const ", ElementName(p.dtype), "*", restricted,
                                   "p", p.position));
     }
@@ -147,6 +199,9 @@ class Writer {
       case CDialect::kOpenCl:
         return absl::StrCat("__kernel __attribute__((reqd_work_group_size(", k_.local[0], ", ", k_.local[1],
                             ", ", k_.local[2], ")))\nvoid ", name, "(", list, ") {\n");
+      case CDialect::kCuda:
+        return absl::StrCat("extern \"C\" __attribute__((global)) __attribute__((launch_bounds(", items,
+                            ")))\nvoid ", name, "(", list, ") {\n");
       case CDialect::kHip:
         return absl::StrCat(
             "extern \"C\" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(", items, ", ",
@@ -181,11 +236,14 @@ class Writer {
     const std::string& v = V(n);
     if (n->dtype().lanes == 1) return v;
     if (dialect_ == CDialect::kOpenCl) return absl::StrFormat("%s.s%x", v, i);
+    if (dialect_ == CDialect::kCuda) return absl::StrCat(v, ".s[", i, "]");
     return absl::StrCat(v, "[", i, "]");
   }
   // A vector of these lanes, or the only one.
   std::string Make(DType t, const std::vector<std::string>& lanes) {
     if (t.lanes == 1) return lanes[0];
+    if (dialect_ == CDialect::kCuda)
+      return absl::StrCat("make_", TypeName(t), "(", absl::StrJoin(lanes, ", "), ")");
     const bool cl = dialect_ == CDialect::kOpenCl;
     return absl::StrCat("(", TypeName(t), ")", cl ? "(" : "{", absl::StrJoin(lanes, ", "), cl ? ")" : "}");
   }
@@ -197,7 +255,7 @@ class Writer {
     return absl::OkStatus();
   }
   absl::Status Refuse(const UOp& n) const {
-    static constexpr const char* kNames[] = {"C", "OpenCL C", "HIP C++"};
+    static constexpr const char* kNames[] = {"C", "OpenCL C", "HIP C++", "CUDA C++"};
     return absl::UnimplementedError(
         absl::StrCat(kNames[static_cast<int>(dialect_)], " has no ", OpName(n.op()), " of ", n.dtype().Name(),
                      n.num_src() > 0 ? " from " : "", n.num_src() > 0 ? n.src(0)->dtype().Name() : ""));
@@ -208,6 +266,10 @@ class Writer {
       const double v = std::get<double>(value);
       const char* suffix = t.scalar == Scalar::kFloat32 ? "f" : "";
       // No headers, so no INFINITY and NAN but OpenCL's own.
+      if (dialect_ == CDialect::kCuda && !std::isfinite(v)) {
+        const char* width = t.scalar == Scalar::kFloat32 ? "32" : "64";
+        return absl::StrCat(v < 0 ? "(-" : "(", std::isnan(v) ? "NAN" : "INF", width, ")");
+      }
       if (std::isnan(v) || std::isinf(v)) {
         const std::string inf =
             t.scalar == Scalar::kFloat32
@@ -287,8 +349,9 @@ class Writer {
         return absl::OkStatus();
       case Op::kBarrier:
         if (dialect_ == CDialect::kC) return Refuse(n);
-        Line(dialect_ == CDialect::kOpenCl
-                 ? "barrier(CLK_LOCAL_MEM_FENCE);"
+        Line(dialect_ == CDialect::kOpenCl ? "barrier(CLK_LOCAL_MEM_FENCE);"
+             : dialect_ == CDialect::kCuda
+                 ? "__syncthreads();"
                  : "__builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\"); __builtin_amdgcn_s_barrier(); "
                    "__builtin_amdgcn_fence(__ATOMIC_ACQUIRE, \"workgroup\");");
         return absl::OkStatus();
@@ -343,6 +406,9 @@ class Writer {
     if (dialect_ == CDialect::kC) return name == "g0" ? Define(n, t + "workgroup") : Refuse(n);
     if (dialect_ == CDialect::kOpenCl)
       return Define(n, absl::StrCat(t, group ? "get_group_id(" : "get_local_id(", name.substr(1), ")"));
+    if (dialect_ == CDialect::kCuda)
+      return Define(n, absl::StrCat(t, group ? "GROUP_" : "ITEM_",
+                                    std::string(1, static_cast<char>('X' + name[1] - '0'))));
     return Define(n,
                   absl::StrCat(t, group ? "__builtin_amdgcn_workgroup_id_" : "__builtin_amdgcn_workitem_id_",
                                std::string(1, static_cast<char>('x' + name[1] - '0')), "()"));
@@ -411,6 +477,7 @@ class Writer {
   // The operation on whole vectors, or "" when it is written lane by lane.
   std::string VectorAlu(const UOp& n) {
     const DType t = n.dtype();
+    if (dialect_ == CDialect::kCuda) return "";
     const auto v = [&](int i) { return V(n.src(i)); };
     const char* symbol = nullptr;
     switch (n.op()) {
@@ -505,6 +572,8 @@ class Writer {
     const bool f32 = t.scalar == Scalar::kFloat32;
     const auto call = [&](const char* name) {
       const bool cl = dialect_ == CDialect::kOpenCl;
+      if (dialect_ == CDialect::kCuda)
+        return absl::StrCat(name, f32 ? "f" : "", "(", absl::StrJoin(x, ", "), ")");
       return absl::StrCat(cl ? "" : "__builtin_", name, cl || !f32 ? "" : "f", "(", absl::StrJoin(x, ", "),
                           ")");
     };
@@ -565,12 +634,15 @@ class Writer {
     }
     const std::string name = absl::StrCat("bits_", to.Name(), "_", from.Name());
     helpers_.insert(absl::StrCat(HelperPrefix(), TypeName(to), " ", name, "(", TypeName(from), " x) { ",
-                                 TypeName(to), " y; __builtin_memcpy(&y, &x, sizeof y); return y; }\n"));
+                                 TypeName(to), " y; ", dialect_ == CDialect::kCuda ? "" : "__builtin_",
+                                 "memcpy(&y, &x, sizeof y); return y; }\n"));
     return absl::StrCat(name, "(", x, ")");
   }
 
   const char* HelperPrefix() const {
-    return dialect_ == CDialect::kHip ? "static inline __attribute__((device)) " : "static inline ";
+    return dialect_ == CDialect::kHip || dialect_ == CDialect::kCuda
+               ? "static inline __attribute__((device)) "
+               : "static inline ";
   }
 
   const LinearKernel& k_;
@@ -594,7 +666,10 @@ absl::StatusOr<RenderedText> RenderC(const LinearKernel& kernel, CDialect dialec
 
 Target CTextTarget(CDialect dialect) {
   Target t;
-  t.isa = dialect == CDialect::kC ? "c" : dialect == CDialect::kOpenCl ? "opencl" : "hip";
+  t.isa = dialect == CDialect::kC        ? "c"
+          : dialect == CDialect::kOpenCl ? "opencl"
+          : dialect == CDialect::kCuda   ? "cuda"
+                                         : "hip";
   t.max_vector_bytes = 16;
   if (dialect == CDialect::kC) return t;
   t.has_local = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From a linear kernel to C, OpenCL C or HIP C++: the text that a compiler elsewhere takes. Used by the
+// From a linear kernel to C, OpenCL C, HIP C++ or CUDA C++: the text that a compiler elsewhere takes. Used by the
 // devices that have such a compiler and by `understudy trace`. Never compiles or runs anything.
 //
 // The text means what the graph means, to the bit: integers wrap, conversions to integers saturate, nothing
@@ -17,12 +17,13 @@
 
 namespace understudy {
 
-enum class CDialect { kC, kOpenCl, kHip };
+enum class CDialect { kC, kOpenCl, kHip, kCuda };
 
 // kC:      void name(void* const* buffers, const long long* vars, long long workgroup), as CompiledKernel's;
 //          C11 with clang's vector types, no headers, no library but sqrt, trunc and fma.
 // kOpenCl: __kernel void name(__global T* p0, ..., long var0, ...)
 // kHip:    extern "C" __global__ void name(T* p0, ..., long long var0, ...); compiles without HIP's headers.
+// kCuda:   the same, for nvcc and NVRTC, or clang without CUDA's headers; vectors are structures.
 struct RenderedText {
   std::string name;  // of the function: "k_" and the kernel's
   std::string text;
