@@ -71,4 +71,22 @@ bool FindOp(const std::string& name, Op* op) {
   return true;
 }
 
+const SpecialRegister* FindSpecialRegister(const std::string& name) {
+  static const auto* const registers = [] {
+    auto* map = new absl::flat_hash_map<std::string, SpecialRegister>;
+    const auto add = [map](const std::string& n, Type type, int elements, int version, int sm) {
+      (*map)[n] = {n, type, elements, version, sm};
+    };
+#define PTX_SREG(name, type, elements, version, sm) add(name, Type::type, elements, version, sm);
+#define PTX_SREG_RANGE(prefix, suffix, count, type, version, sm) \
+  for (int i = 0; i < count; ++i) add(prefix + std::to_string(i) + suffix, Type::type, 1, version, sm);
+#include "emu/ptx/isa/special_registers.inc"
+#undef PTX_SREG_RANGE
+#undef PTX_SREG
+    return map;
+  }();
+  auto it = registers->find(name);
+  return it == registers->end() ? nullptr : &it->second;
+}
+
 }  // namespace understudy::emu::ptx

@@ -45,4 +45,14 @@ enum class Op : uint16_t {
 const char* OpName(Op op);
 bool FindOp(const std::string& name, Op* op);
 
+struct SpecialRegister {
+  std::string name;  // without '%' and element: "tid", "envreg3"
+  Type type;         // of an element
+  int elements;      // 4: .x .y .z .w, else 1
+  int ptx_version;   // x10: the first that has it
+  int sm;            // the first target that has it, 0: all
+};
+// nullptr when there is none of that name (without '%').
+const SpecialRegister* FindSpecialRegister(const std::string& name);
+
 }  // namespace understudy::emu::ptx

@@ -84,6 +84,9 @@ struct Operand {
   int64_t offset = 0;
   uint64_t bits = 0;
   std::string special;
+  // What follows a scalar register of the video instructions: "b0" .. "b3", "h0", "h1", a mask "b320", a
+  // selection "h31".
+  std::string selector;
   std::vector<Operand> elements;
   Location location;
 };
@@ -139,7 +142,7 @@ struct Function {
   // Performance directives; 0 where absent.
   uint32_t max_threads[3] = {}, required_threads[3] = {}, cluster[3] = {};
   uint32_t max_registers = 0, min_blocks_per_sm = 0, max_cluster_rank = 0;
-  bool explicit_cluster = false, noreturn = false;
+  bool explicit_cluster = false, blocks_are_clusters = false, noreturn = false;
   Location location;
 };
 

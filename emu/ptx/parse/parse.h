@@ -28,6 +28,7 @@ struct ParseResult {
   std::vector<Diagnostic> diagnostics;   // in the order of the text
   // "name:12:5: error: ..." a line each, with the line's text.
   std::string Text() const;
+  std::string name, source;  // for Text(); source: empty when nothing is wrong
 };
 
 ParseResult Parse(const std::string& text, const ParseOptions& options = {});
