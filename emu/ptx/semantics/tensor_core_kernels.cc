@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of aligned products, eight columns at a time. Every product is the integer sig_a * sig_b in units of
+// 2^(exp_a + exp_b - 25).
+#include "emu/ptx/semantics/tensor_core_kernels.h"
+
+#include <cstring>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#ifndef US_SEMANTICS_ARCH
+#error "tensor core kernels are compiled for a named host instruction set"
+#endif
+#define US_TENSOR_JOIN_(a, b) a##b
+#define US_TENSOR_JOIN(a, b) US_TENSOR_JOIN_(a, b)
+#define US_TENSOR_STRING_(a) #a
+#define US_TENSOR_STRING(a) US_TENSOR_STRING_(a)
+#define US_VEC [[gnu::always_inline]] inline
+
+namespace understudy::emu::ptx {
+namespace {
+
+constexpr int kWidth = 8;
+typedef int32_t Ints __attribute__((vector_size(32)));
+typedef uint32_t Words __attribute__((vector_size(32)));
+typedef float Floats __attribute__((vector_size(32)));
+typedef int32_t HalfInts __attribute__((vector_size(16)));
+typedef double Doubles __attribute__((vector_size(32)));
+typedef int64_t Longs __attribute__((vector_size(32)));
+
+template <class V, class T>
+US_VEC V Load(const T* from) {
+  V v;
+  std::memcpy(&v, from, sizeof(V));
+  return v;
+}
+template <class V, class T>
+US_VEC void Store(T* to, V v) {
+  std::memcpy(to, &v, sizeof(V));
+}
+template <class To, class From>
+US_VEC To Cast(From v) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &v, sizeof(To));
+  return to;
+}
+US_VEC Ints Max(Ints a, Ints b) { return a > b ? a : b; }
+
+// Products of signed 16-bit values; the upper halves of a and b are zero.
+US_VEC Ints Multiply16(Ints a, Ints b) {
+#ifdef __AVX2__
+  return Cast<Ints>(_mm256_madd_epi16(Cast<__m256i>(a), Cast<__m256i>(b)));
+#else
+  return ((a << 16) >> 16) * ((b << 16) >> 16);
+#endif
+}
+
+// |v| >> count, with v's sign: cut toward zero. Counts are not negative.
+US_VEC Ints CutDown(Ints v, Ints count) {
+#ifdef __AVX2__
+  const __m256i x = Cast<__m256i>(v);
+  return Cast<Ints>(_mm256_sign_epi32(_mm256_srlv_epi32(_mm256_abs_epi32(x), Cast<__m256i>(count)), x));
+#else
+  const Ints sign = v >> 31;
+  const Words magnitude = Cast<Words>((v ^ sign) - sign) >> Cast<Words>(count > 31 ? Ints{} + 31 : count);
+  return (Cast<Ints>(magnitude) ^ sign) - sign;
+#endif
+}
+
+US_VEC Doubles LowDoubles(Ints v) {
+  return __builtin_convertvector(__builtin_shufflevector(v, v, 0, 1, 2, 3), Doubles);
+}
+US_VEC Doubles HighDoubles(Ints v) {
+  return __builtin_convertvector(__builtin_shufflevector(v, v, 4, 5, 6, 7), Doubles);
+}
+US_VEC Doubles PowerOfTwo(HalfInts n) {
+  return Cast<Doubles>((__builtin_convertvector(n, Longs) + 1023) << 52);
+}
+
+// An accumulator: 24-bit significand, signed, in units of 2^(exponent - 23).
+struct Accumulator {
+  Ints sig, exp;
+};
+template <bool kHalf>
+US_VEC Accumulator TakeApart(Ints bits) {
+  constexpr int kFraction = kHalf ? 10 : 23, kBias = kHalf ? 15 : 127, kTop = kHalf ? 31 : 255;
+  const Ints field = (bits >> kFraction) & kTop;
+  Ints sig = bits & ((1 << kFraction) - 1);
+  sig = (field == 0 ? sig : sig | (1 << kFraction)) << (23 - kFraction);
+  const Ints exp = sig == 0 ? Ints{} + kZeroExponent : Max(field, Ints{} + 1) - kBias;
+  const Ints negative = kHalf ? (bits << 16) < 0 : bits < 0;
+  return {negative ? -sig : sig, exp};
+}
+
+// sum * 2^unit as an f32 cut toward zero after `result_bits` bits of fraction.
+US_VEC void StoreSingles(Doubles low, Doubles high, int result_bits, uint32_t* d) {
+  const int64_t cut = ~((int64_t{1} << (52 - result_bits)) - 1);
+  const Doubles x = Cast<Doubles>(Cast<Longs>(low) & cut), y = Cast<Doubles>(Cast<Longs>(high) & cut);
+  typedef float HalfFloats __attribute__((vector_size(16)));
+  Store(d, __builtin_convertvector(x, HalfFloats));
+  Store(d + 4, __builtin_convertvector(y, HalfFloats));
+  // Below the least normal number the unit of the last place is fixed; the conversion above has rounded.
+  double values[kWidth];
+  const Doubles least = Doubles{} + 0x1p-126;
+  const Longs zero{};
+  const Doubles ax = Cast<Doubles>(Cast<Longs>(low) & INT64_MAX),
+                ay = Cast<Doubles>(Cast<Longs>(high) & INT64_MAX);
+  const Longs small =
+      ((ax < least) & (ax > Cast<Doubles>(zero))) | ((ay < least) & (ay > Cast<Doubles>(zero)));
+  if ((small[0] | small[1] | small[2] | small[3]) == 0) return;
+  Store(values, low);
+  Store(values + 4, high);
+  const double scale = 0x1p126 * static_cast<double>(int64_t{1} << result_bits);
+  for (int i = 0; i < kWidth; ++i) {
+    const double magnitude = values[i] < 0 ? -values[i] : values[i];
+    if (!(magnitude < 0x1p-126) || magnitude == 0) continue;
+    const uint32_t units = static_cast<uint32_t>(magnitude * scale) << (23 - result_bits);
+    d[i] = units | (values[i] < 0 ? 0x80000000u : 0);
+  }
+}
+
+// As f16, rounded to nearest even.
+US_VEC void StoreHalves(Doubles low, Doubles high, uint32_t* d) {
+  typedef float HalfFloats __attribute__((vector_size(16)));
+  // To 24 bits first, rounded to odd, so that the second rounding is the only one that counts.
+  const auto to_odd = [](Doubles v) {
+    const Longs bits = Cast<Longs>(v);
+    constexpr int64_t kTail = (int64_t{1} << 29) - 1;
+    const Longs sticky = (bits & kTail) != 0 ? Longs{} + (int64_t{1} << 29) : Longs{};
+    return __builtin_convertvector(Cast<Doubles>((bits & ~kTail) | sticky), HalfFloats);
+  };
+  const HalfFloats x = to_odd(low), y = to_odd(high);
+  const Floats v = __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7);
+  const Ints sign = (Cast<Ints>(v) >> 16) & 0x8000;
+  const Ints magnitude = Cast<Ints>(v) & INT32_MAX;
+  const Ints normal = (magnitude - (112 << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
+  // Adding 0.5 leaves a unit of 2^-24, that of f16's denormals.
+  const Ints denormal = Cast<Ints>(Cast<Floats>(magnitude) + 0.5f) - 0x3f000000;
+  Ints h = magnitude < 0x38800000 ? denormal : normal;
+  h = h > 0x7c00 || magnitude >= 0x47800000 ? Ints{} + 0x7c00 : h;
+  // A sum of zero is positive; one that rounds to zero keeps its sign.
+  Store(d, magnitude == 0 ? Ints{} : h | sign);
+}
+
+template <bool kSparse, bool kHalfC, bool kHalfD>
+US_VEC void SumBlock(const FloatBlock& b) {
+  for (int row = 0; row < b.m; ++row) {
+    const int32_t* a_exp = b.a_exp + row * b.stride + b.first;
+    const int32_t* a_sig = b.a_sig + row * b.stride + b.first;
+    const uint8_t* select = kSparse ? b.select + row * b.stride + b.first : nullptr;
+    for (int col = 0; col < b.n; col += kWidth) {
+      const auto at = [&](int k) { return (kSparse ? select[k] : b.first + k) * b.n + col; };
+      const int out = row * b.n + col;
+      const Accumulator c = b.c != nullptr ? TakeApart<kHalfC>(Load<Ints>(b.c + out))
+                                           : Accumulator{Ints{}, Ints{} + kZeroExponent};
+      Ints top = c.exp;
+      for (int k = 0; k < b.count; ++k) top = Max(top, Load<Ints>(b.b_exp + at(k)) + a_exp[k]);
+      const Ints base = top + b.dropped_bits;
+      // Two sums: sixteen products of up to 2^27 do not fit one.
+      Ints even = CutDown(c.sig << 2, base - c.exp), odd{};
+      int k = 0;
+      for (; k + 1 < b.count; k += 2) {
+        const int x = at(k), y = at(k + 1);
+        even += CutDown(Multiply16(Ints{} + a_sig[k], Load<Ints>(b.b_sig + x)),
+                        base - (Load<Ints>(b.b_exp + x) + a_exp[k]));
+        odd += CutDown(Multiply16(Ints{} + a_sig[k + 1], Load<Ints>(b.b_sig + y)),
+                       base - (Load<Ints>(b.b_exp + y) + a_exp[k + 1]));
+      }
+      if (k < b.count) {
+        const int x = at(k);
+        even += CutDown(Multiply16(Ints{} + a_sig[k], Load<Ints>(b.b_sig + x)),
+                        base - (Load<Ints>(b.b_exp + x) + a_exp[k]));
+      }
+      const Ints unit = Max(base, Ints{} - 512) - 25;
+      const Doubles low =
+          (LowDoubles(even) + LowDoubles(odd)) * PowerOfTwo(__builtin_shufflevector(unit, unit, 0, 1, 2, 3));
+      const Doubles high = (HighDoubles(even) + HighDoubles(odd)) *
+                           PowerOfTwo(__builtin_shufflevector(unit, unit, 4, 5, 6, 7));
+      if (kHalfD)
+        StoreHalves(low, high, b.d + out);
+      else
+        StoreSingles(low, high, b.result_bits, b.d + out);
+    }
+  }
+}
+
+template <bool kSparse>
+void SumOf(const FloatBlock& b) {
+  if (b.half_c)
+    b.half_d ? SumBlock<kSparse, true, true>(b) : SumBlock<kSparse, true, false>(b);
+  else
+    b.half_d ? SumBlock<kSparse, false, true>(b) : SumBlock<kSparse, false, false>(b);
+}
+
+void Sum(const FloatBlock& b) { b.select != nullptr ? SumOf<true>(b) : SumOf<false>(b); }
+
+// Upper halves of significands stay clear, as Multiply16 wants them.
+bool Decode(const FloatCoding& f, const uint32_t* raw, int count, int shift, int32_t* sig, int32_t* exp) {
+  const int fraction = f.fraction_bits, top = (1 << f.exponent_bits) - 1, bias = top >> 1;
+  const int32_t fraction_mask = (1 << fraction) - 1;
+  bool special = false;
+  for (int i = 0; i < count; ++i) {
+    const int32_t bits = static_cast<int32_t>(raw[i] >> f.skipped_bits);
+    const int32_t field = (bits >> fraction) & top, low = bits & fraction_mask;
+    int32_t s = field == 0 ? low : low | (1 << fraction);
+    int32_t e = (field == 0 ? 1 : field) - bias;
+    special |= f.finite ? field == top && low == fraction_mask : field == top;
+    if (f.normalize && field == 0 && low != 0) {
+      const int up = __builtin_clz(low) - (31 - fraction);
+      s <<= up;
+      e -= up;
+    }
+    s <<= 10 - fraction + shift;
+    sig[i] = ((bits >> (fraction + f.exponent_bits) & 1) != 0 ? -s : s) & 0xffff;
+    exp[i] = s == 0 ? kZeroExponent : e;
+  }
+  return special;
+}
+
+void SumIntegers(const IntegerBlock& b) {
+  for (int row = 0; row < b.m; ++row) {
+    const int32_t* a = b.a + row * b.k;
+    for (int col = 0; col < b.n; col += kWidth) {
+      Ints sum{};
+      for (int k = 0; k < b.k; ++k) {
+        const int at = (b.select != nullptr ? b.select[row * b.k + k] : k) * b.n + col;
+        sum += Multiply16(Ints{} + a[k], Load<Ints>(b.b + at));
+      }
+      Store(b.sum + row * b.n + col, sum);
+    }
+  }
+}
+
+}  // namespace
+
+const TensorKernels US_TENSOR_JOIN(kTensorKernels_, US_SEMANTICS_ARCH) = {US_TENSOR_STRING(US_SEMANTICS_ARCH),
+                                                                          Decode, Sum, SumIntegers};
+
+}  // namespace understudy::emu::ptx
