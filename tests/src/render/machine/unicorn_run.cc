@@ -56,10 +56,37 @@ const Registers& RegistersOf(Isa isa) {
   return isa == Isa::kX86 ? kX86 : kA64;
 }
 
+// Unicorn's number of a real register.
+int UnicornRegister(Isa isa, machine::Reg reg) {
+  static constexpr int kX86[] = {UC_X86_REG_RAX, UC_X86_REG_RCX, UC_X86_REG_RDX, UC_X86_REG_RBX,
+                                 UC_X86_REG_RSP, UC_X86_REG_RBP, UC_X86_REG_RSI, UC_X86_REG_RDI,
+                                 UC_X86_REG_R8,  UC_X86_REG_R9,  UC_X86_REG_R10, UC_X86_REG_R11,
+                                 UC_X86_REG_R12, UC_X86_REG_R13, UC_X86_REG_R14, UC_X86_REG_R15};
+  const bool vector = reg >= machine::kVectorBase;
+  const int number = static_cast<int>(vector ? reg - machine::kVectorBase : reg);
+  if (isa == Isa::kX86) return vector ? UC_X86_REG_XMM0 + number : kX86[number];
+  if (vector) return UC_ARM64_REG_Q0 + number;
+  return number == 29 ? UC_ARM64_REG_X29 : number == 30 ? UC_ARM64_REG_X30 : UC_ARM64_REG_X0 + number;
+}
+
+struct Watch {
+  uc_engine* uc;
+  Isa isa;
+  const Watcher* watch;
+  void Call(uint64_t address) const {
+    (*watch)(static_cast<int64_t>(address - kCode),
+             [&](machine::Reg reg, uint8_t* out) { uc_reg_read(uc, UnicornRegister(isa, reg), out); });
+  }
+};
+void OnInstruction(uc_engine*, uint64_t address, uint32_t, void* data) {
+  static_cast<const Watch*>(data)->Call(address);
+}
+
 }  // namespace
 
 absl::Status RunUnderUnicorn(Isa isa, const machine::MachineKernel& k,
-                             std::vector<std::vector<uint8_t>>* buffers, const std::vector<int64_t>& vars) {
+                             std::vector<std::vector<uint8_t>>* buffers, const std::vector<int64_t>& vars,
+                             const Watcher& watch) {
   Engine engine(isa);
   uc_engine* uc = engine.get();
   const Registers& r = RegistersOf(isa);
@@ -85,6 +112,13 @@ absl::Status RunUnderUnicorn(Isa isa, const machine::MachineKernel& k,
   if (isa == Isa::kA64) {
     uint32_t fpen = 3u << 20;
     uc_reg_write(uc, UC_ARM64_REG_CPACR_EL1, &fpen);
+  }
+  Watch watching{uc, isa, &watch};
+  uc_hook hook = 0;
+  if (watch != nullptr) {
+    const uc_err e = uc_hook_add(uc, &hook, UC_HOOK_CODE, reinterpret_cast<void*>(&OnInstruction), &watching,
+                                 uint64_t{1}, uint64_t{0});
+    if (e != UC_ERR_OK) return absl::InternalError(uc_strerror(e));
   }
   std::mt19937_64 random(k.code.size());
   for (int64_t g = 0; g < k.global[0]; ++g) {
