@@ -12,8 +12,8 @@
 #include "emu/amd/semantics/float_bits.h"
 #include "emu/amd/semantics/fp_mode.h"
 #include "emu/amd/semantics/host_rounding.h"
-#include "emu/amd/semantics/lane_int.h"
 #include "emu/amd/semantics/lane_transcendental.h"
+#include "emu/lanes/lane_int.h"
 
 namespace understudy::emu::amd {
 inline namespace US_SEMANTICS_ARCH {

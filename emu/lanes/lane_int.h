@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Integer arithmetic of one lane in C++: the part of LaneMath that no MODE field touches. Total (shift
-// amounts are taken modulo the width, counts of zero are the width) and branch-free, so that loops vectorise.
+// Integer arithmetic of one lane in C++, shared by the interpreters of every ISA: the integer part of their
+// builders' vocabulary. Total (shift amounts are taken modulo the width, counts of zero are the width) and
+// branch-free, so that loops vectorise. Compiled once for each host instruction set (US_SEMANTICS_ARCH).
 
 #include <cstdint>
 
@@ -9,7 +10,7 @@
 #define US_SEMANTICS_ARCH baseline
 #endif
 
-namespace understudy::emu::amd {
+namespace understudy::emu {
 inline namespace US_SEMANTICS_ARCH {
 
 #define US_OP [[gnu::always_inline]] inline
@@ -72,6 +73,12 @@ struct LaneInt {
   US_OP static U32 MulHiS(U32 a, U32 b) {
     return static_cast<U32>((int64_t{static_cast<int32_t>(a)} * static_cast<int32_t>(b)) >> 32);
   }
+  US_OP static U64 MulHiU(U64 a, U64 b) {
+    return static_cast<U64>((static_cast<unsigned __int128>(a) * b) >> 64);
+  }
+  US_OP static U64 MulHiS(U64 a, U64 b) {
+    return static_cast<U64>((static_cast<__int128>(static_cast<int64_t>(a)) * static_cast<int64_t>(b)) >> 64);
+  }
   US_OP static U32 PopCount(U32 a) { return static_cast<U32>(__builtin_popcount(a)); }
   US_OP static U32 PopCount(U64 a) { return static_cast<U32>(__builtin_popcountll(a)); }
   US_OP static U32 Clz(U32 a) { return a == 0 ? 32u : static_cast<U32>(__builtin_clz(a | 1u)); }
@@ -110,4 +117,4 @@ struct LaneInt {
 };
 
 }  // namespace US_SEMANTICS_ARCH
-}  // namespace understudy::emu::amd
+}  // namespace understudy::emu
