@@ -197,7 +197,7 @@ uint64_t FlagsOf(const Instruction& inst) {
 Exec FindLoadStore(const Instruction& inst, const ExecContext& context) {
   const bool store = inst.op == Op::kSt;
   if (inst.op != Op::kLd && inst.op != Op::kLdu && !store) return {};
-  if (inst.Has("async")) return {};
+  if (inst.Has("async") || inst.Has("bulk")) return {};
   if (inst.operands.size() < 2) return Refuse(inst, "needs a register and an address");
   const Operand& address = inst.operands[store ? 0 : 1];
   const uint64_t space = static_cast<uint64_t>(SpaceOfOperand(inst, address, context));
