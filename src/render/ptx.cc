@@ -421,7 +421,7 @@ class Writer {
     }
     std::string base = V1(n.src(0));
     if (index != nullptr) base = AddressOf(base, index, bytes, place.space);
-    place.address = distance == 0 ? base : absl::StrCat(base, distance > 0 ? "+" : "", distance);
+    place.address = distance == 0 ? base : absl::StrCat(base, "+", distance);
     places_[&n] = place;
     return absl::OkStatus();
   }
@@ -465,15 +465,14 @@ class Writer {
   static std::string At(const Place& place, int first, int bytes) {
     if (first == 0) return absl::StrCat("[", place.address, "]");
     // An address with an offset already: "%rd1+8".
-    const size_t sign = place.address.find_first_of("+-");
+    const size_t sign = place.address.find('+');
     int64_t offset = int64_t{first} * bytes;
     std::string base = place.address;
     if (sign != std::string::npos) {
-      offset += std::atoll(place.address.c_str() + sign);
+      offset += std::atoll(place.address.c_str() + sign + 1);
       base = place.address.substr(0, sign);
     }
-    return offset == 0 ? absl::StrCat("[", base, "]")
-                       : absl::StrCat("[", base, offset > 0 ? "+" : "", offset, "]");
+    return offset == 0 ? absl::StrCat("[", base, "]") : absl::StrCat("[", base, "+", offset, "]");
   }
 
   // The type of a load into the register that holds such an element (or of a store from it).
