@@ -104,6 +104,9 @@ struct AsyncState {
   virtual ~AsyncState() = default;
   // Called when no warp of the CTA's cluster can run: lets pending work go on. True if something happened.
   virtual bool Advance() = 0;
+  // Called when all CTAs of the cluster have ended, before their shared memory goes: copies that nobody has
+  // waited for still happen.
+  virtual void Finish() {}
 };
 
 struct Cta {

@@ -4,7 +4,8 @@
 namespace understudy::emu::ptx {
 
 Exec FindMemoryExec(const Instruction& inst, const ExecContext& context) {
-  constexpr decltype(&FindMemoryExec) kParts[] = {FindLoadStore, FindAddress, FindCacheAndFence, FindAtomic};
+  constexpr decltype(&FindMemoryExec) kParts[] = {FindLoadStore, FindAddress,   FindCacheAndFence,
+                                                  FindAtomic,    FindAsyncCopy, FindAsyncBarrier};
   for (auto* part : kParts) {
     Exec exec = part(inst, context);
     if (exec.fn != nullptr || !exec.note.empty()) return exec;
