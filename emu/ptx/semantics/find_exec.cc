@@ -3,10 +3,6 @@
 
 namespace understudy::emu::ptx {
 
-int ExecContext::OperandBits(const Operand& operand) const {
-  return operand.kind == Operand::Kind::kRegister ? TypeBits(function->registers[operand.index].type) : 0;
-}
-
 Exec FindExec(const Instruction& inst, const ExecContext& context) {
   // Special functions before floats: both know rcp, sqrt and div, of which the first takes the approximate
   // ones.

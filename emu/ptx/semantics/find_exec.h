@@ -26,8 +26,10 @@ struct Exec {
 struct ExecContext {
   const Module* module = nullptr;
   const Function* function = nullptr;
-  int OperandBits(
-      const Operand& operand) const;  // width of a register operand; 0 for others (an immediate takes any)
+  // Width of a register operand; 0 for others (an immediate takes any).
+  int OperandBits(const Operand& operand) const {
+    return operand.kind == Operand::Kind::kRegister ? TypeBits(function->registers[operand.index].type) : 0;
+  }
 };
 
 Exec FindIntegerExec(
