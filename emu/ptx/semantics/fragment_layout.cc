@@ -19,7 +19,7 @@ FragmentLayout Empty(int rows, int cols, int registers, Type type) {
   FragmentLayout layout;
   layout.rows = rows;
   layout.cols = cols;
-  layout.registers = registers;
+  layout.registers = layout.distinct = registers;
   layout.bits = TypeBits(type);
   layout.elements = RegisterBits(type) / layout.bits;
   layout.places.resize(registers * 32 * layout.elements);
@@ -195,15 +195,19 @@ const FragmentLayout* FindWgmmaLayout(Fragment which, int n, int k, Type type) {
 }
 
 MetadataPlace FindMetadataPlace(Type type, int k, int selector, int row, int col) {
-  // A row has 16 bits of metadata in each lane that contributes to it: row group in the low half, row group +
-  // 8 in the high one.
-  const int bits = TypeBits(type), index_bits = bits == 32 ? 4 : bits == 4 ? 1 : 2;
-  const int stored = k / 2, per_row = stored * index_bits, lanes = per_row / 16;
-  (void)lanes;
-  const int bit = bits == 4 ? col / 2 * 2 : col * index_bits;
+  const int bits = TypeBits(type), group = row & 7, half = row >> 3;
   MetadataPlace place;
-  place.lane = static_cast<uint8_t>(4 * (row & 7) + (per_row <= 16 ? selector : 2 * selector) + bit / 16);
-  place.shift = static_cast<uint8_t>(16 * (row >> 3) + bit % 16);
+  if (bits >= 16) {
+    // 16 bits of each of a row's lanes, row group in the low half, row group + 8 in the high one.
+    const int bit = col * (bits == 32 ? 4 : 2), row_bits = k / 2 * (bits == 32 ? 4 : 2);
+    place.lane = static_cast<uint8_t>(4 * group + (row_bits <= 16 ? selector : 2 * selector) + bit / 16);
+    place.shift = static_cast<uint8_t>(16 * half + bit % 16);
+  } else {
+    // All 32 bits of a lane, those of row group + 8 in the next lane. Two 4-bit elements share an index.
+    const int bit = 2 * (bits == 4 ? col / 2 : col);
+    place.lane = static_cast<uint8_t>(4 * group + 2 * selector + half + bit / 32 * 2);
+    place.shift = static_cast<uint8_t>(bit % 32);
+  }
   return place;
 }
 

@@ -26,6 +26,7 @@ struct FragmentLayout {
   int registers = 0;  // of a lane; of 32 bits, f64: of 64
   int elements = 0;   // in a register, from its low bits up
   int bits = 0;       // of an element
+  int distinct = 0;   // registers before copies begin: products read those only
   // [(reg * 32 + lane) * elements + element]. Every element of the matrix has at least one place; wmma's A
   // and B may hold copies.
   std::vector<ElementPlace> places;

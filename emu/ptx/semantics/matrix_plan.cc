@@ -194,8 +194,10 @@ std::string MakePlan(const Instruction& inst, MatrixPlan* plan) {
   if (plan->a == nullptr || (!wgmma && plan->b == nullptr) || plan->c == nullptr || plan->d == nullptr)
     return "no such shape of these types";
   if (plan->kind == MatrixKind::kFloat) {
-    plan->rule =
-        FindFloatRule(wgmma ? TensorUnit::kWarpgroup : TensorUnit::kWarp, plan->a_type, plan->b_type);
+    const TensorUnit unit = wgmma                  ? TensorUnit::kWgmma
+                            : inst.op == Op::kWmma ? TensorUnit::kWmma
+                                                   : TensorUnit::kMma;
+    plan->rule = FindFloatRule(unit, plan->a_type, plan->b_type);
     if (plan->rule == nullptr) return "no rule for these types";
   }
   const auto check = [&](size_t index, const FragmentLayout* layout, const char* name) -> std::string {
@@ -244,7 +246,7 @@ void GatherFragment(const FragmentLayout& layout, const uint32_t* const* rows, u
   const auto gather = [&](auto element) {
     using E = decltype(element);
     const int count = 32 * layout.elements;
-    for (int reg = 0; reg < layout.registers; ++reg, place += count) {
+    for (int reg = 0; reg < layout.distinct; ++reg, place += count) {
       const E* in = reinterpret_cast<const E*>(rows[reg]);
       for (int i = 0; i < count; ++i) out[place[i].row * cols + place[i].col] = in[i];
     }
@@ -258,7 +260,7 @@ void GatherFragment(const FragmentLayout& layout, const uint32_t* const* rows, u
       return gather(uint8_t{});
     default: {
       const uint32_t mask = (1u << layout.bits) - 1;
-      for (int reg = 0; reg < layout.registers; ++reg)
+      for (int reg = 0; reg < layout.distinct; ++reg)
         for (int lane = 0; lane < 32; ++lane)
           for (int e = 0; e < layout.elements; ++e, ++place)
             out[place->row * cols + place->col] = rows[reg][lane] >> (e * layout.bits) & mask;
@@ -268,7 +270,7 @@ void GatherFragment(const FragmentLayout& layout, const uint32_t* const* rows, u
 
 void GatherBits(const FragmentLayout& layout, bool by_column, const uint32_t* const* rows, uint32_t* out) {
   const int words = (by_column ? layout.rows : layout.cols) / 32;
-  for (int reg = 0; reg < layout.registers; ++reg)
+  for (int reg = 0; reg < layout.distinct; ++reg)
     for (int lane = 0; lane < 32; ++lane) {
       const ElementPlace& place = layout.At(reg, lane, 0);
       const int major = by_column ? place.col : place.row, minor = by_column ? place.row : place.col;

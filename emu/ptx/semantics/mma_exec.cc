@@ -26,7 +26,7 @@ void ExecuteQuadPairs(const MatrixPlan& plan, const uint32_t* a, const uint32_t*
     p.a = a + block * 8 * 4;
     p.b = b_block;
     p.c = p.d = c + block * 8 * 8;
-    MultiplyFloats(*plan.rule, plan.a_type, plan.b_type, plan.c_type, plan.d_type, p);
+    MultiplyQuad(plan.c_type, plan.d_type, p);
   }
 }
 

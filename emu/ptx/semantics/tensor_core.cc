@@ -13,12 +13,13 @@ namespace understudy::emu::ptx {
 namespace {
 
 constexpr FloatRule kFloatRules[] = {
-    // unit, 8-bit, fraction, result, step, through half, pairs first, add after
-    {TensorUnit::kWarp, false, 25, 23, 16, false, false, false},
-    // Hopper has no warp-level 8-bit float product: the compiler makes two of f16 and an addition of it.
-    {TensorUnit::kWarp, true, 25, 23, 16, true, true, true},
-    {TensorUnit::kWarpgroup, false, 25, 23, 16, false, false, false},
-    {TensorUnit::kWarpgroup, true, 13, 13, 32, false, false, false},
+    // unit, elements, fraction bits, result bits, step, through half
+    {TensorUnit::kMma, Type::kF16, 25, 23, 16, false},    {TensorUnit::kMma, Type::kBf16, 25, 23, 16, false},
+    {TensorUnit::kMma, Type::kTf32, 25, 23, 8, false},    {TensorUnit::kMma, Type::kE4m3, 25, 23, 16, true},
+    {TensorUnit::kWmma, Type::kF16, 25, 23, 16, false},   {TensorUnit::kWmma, Type::kBf16, 25, 23, 16, false},
+    {TensorUnit::kWmma, Type::kTf32, 25, 23, 4, false},   {TensorUnit::kWgmma, Type::kF16, 25, 23, 16, false},
+    {TensorUnit::kWgmma, Type::kBf16, 25, 23, 16, false}, {TensorUnit::kWgmma, Type::kTf32, 25, 23, 8, false},
+    {TensorUnit::kWgmma, Type::kE4m3, 13, 13, 32, false},
 };
 
 const TensorKernels* const kKernels[] = {&kTensorKernels_baseline, &kTensorKernels_avx2,
@@ -98,32 +99,75 @@ struct Specials {
   }
 };
 
-bool IsSpecial(Type type, uint32_t bits) {
-  return type == Type::kF16 ? (bits & 0x7c00) == 0x7c00 : (bits & 0x7f800000) == 0x7f800000;
+FloatCoding AccumulatorCoding(Type type) {
+  return type == Type::kF16 ? FloatCoding{5, 10, 0, false, false} : FloatCoding{8, 23, 0, false, false};
 }
 
-// Outputs that an infinite or NaN input reaches.
-void OverwriteSpecials(const FloatCoding& fa, const FloatCoding& fb, bool ab_special, Type c_type,
-                       Type d_type, const uint32_t* c, const MatrixOperands& p) {
-  const FloatCoding fc =
-      c_type == Type::kF16 ? FloatCoding{5, 10, 0, false, false} : FloatCoding{8, 23, 0, false, false};
-  for (int row = 0; row < p.m; ++row)
-    for (int col = 0; col < p.n; ++col) {
-      const int out = row * p.n + col;
-      if (!ab_special && !IsSpecial(c_type, c[out])) continue;
-      Specials specials;
-      if (ab_special)
-        for (int k = 0; k < p.k; ++k) {
-          const int at = row * p.k + k;
-          Element a = Classify(fa, p.a[at]);
-          Element b = Classify(fb, p.b[(p.select != nullptr ? p.select[at] : k) * p.n + col]);
-          a.negative ^= p.negate_a;
-          b.negative ^= p.negate_b;
-          specials.AddProduct(a, b);
-        }
-      specials.Add(Classify(fc, c[out]));
-      if (specials.any()) p.d[out] = specials.Result(d_type);
-    }
+// A finite number: significand * 2^(exponent - 23).
+struct Parts {
+  int64_t significand;
+  int exponent;  // kZeroExponent of zero
+};
+Parts Split(const FloatCoding& f, uint32_t raw) {
+  const uint32_t bits = raw >> f.skipped_bits, top = (1u << f.exponent_bits) - 1;
+  const int field = static_cast<int>(bits >> f.fraction_bits & top);
+  int64_t significand = bits & ((1u << f.fraction_bits) - 1);
+  if (field != 0) significand |= int64_t{1} << f.fraction_bits;
+  if (significand == 0) return {0, kZeroExponent};
+  int exponent = (field == 0 ? 1 : field) - static_cast<int>(top >> 1);
+  for (; f.normalize && significand < int64_t{1} << f.fraction_bits; significand <<= 1) --exponent;
+  const bool negative = (bits >> (f.fraction_bits + f.exponent_bits) & 1) != 0;
+  significand <<= 23 - f.fraction_bits;
+  return {negative ? -significand : significand, exponent};
+}
+
+// One output of one step, in plain integers: what the kernels compute, and what they leave out, infinities
+// and NaNs.
+uint32_t ScalarStep(const FloatRule& rule, const FloatCoding& fa, const FloatCoding& fb, Type c_type,
+                    Type d_type, const MatrixOperands& p, int row, int col, int first, int count,
+                    uint32_t c) {
+  const FloatCoding fc = AccumulatorCoding(c_type);
+  Specials specials;
+  specials.Add(Classify(fc, c));
+  struct Term {
+    int64_t value;  // times 2^(exponent - 46)
+    int exponent;
+  };
+  Term terms[32 + 1];
+  US_CHECK(count <= 32);
+  int top = kZeroExponent;
+  for (int i = 0; i < count; ++i) {
+    const int at = row * p.k + first + i;
+    const uint32_t a_raw = p.a[at], b_raw = p.b[(p.select != nullptr ? p.select[at] : first + i) * p.n + col];
+    Element a = Classify(fa, a_raw);
+    a.negative ^= p.negate_a != p.negate_b;
+    specials.AddProduct(a, Classify(fb, b_raw));
+    if (specials.any()) continue;
+    const Parts x = Split(fa, a_raw), y = Split(fb, b_raw);
+    const int64_t value = x.significand * y.significand;
+    terms[i] = {p.negate_a != p.negate_b ? -value : value, x.exponent + y.exponent};
+    if (terms[i].exponent > top) top = terms[i].exponent;
+  }
+  if (specials.any()) return specials.Result(d_type);
+  const Parts z = Split(fc, c);
+  terms[count] = {z.significand << 23, z.exponent};
+  if (z.exponent > top) top = z.exponent;
+  int64_t sum = 0;
+  for (int i = 0; i <= count; ++i) {
+    const int down = top - terms[i].exponent + 46 - rule.fraction_bits;
+    const int64_t magnitude = terms[i].value < 0 ? -terms[i].value : terms[i].value;
+    const int64_t kept = down > 62 ? 0 : magnitude >> down;
+    sum += terms[i].value < 0 ? -kept : kept;
+  }
+  const double exact = sum == 0 ? 0.0 : std::ldexp(static_cast<double>(sum), top - rule.fraction_bits);
+  if (d_type == Type::kF16) return static_cast<uint32_t>(EncodeFloat(formats::kF16, exact));
+  if (std::fabs(exact) >= 0x1p128) return exact < 0 ? 0xff800000 : 0x7f800000;
+  return static_cast<uint32_t>(EncodeFloat(formats::kF32, exact, Rounding::kToZero)) &
+         ~((1u << (23 - rule.result_bits)) - 1);
+}
+
+bool IsSpecial(Type type, uint32_t bits) {
+  return type == Type::kF16 ? (bits & 0x7c00) == 0x7c00 : (bits & 0x7f800000) == 0x7f800000;
 }
 
 void Negate(int32_t* sig, int count) {
@@ -141,6 +185,16 @@ uint32_t AsBits(float v) {
   return bits;
 }
 
+// c + sum in `type`, rounded to nearest.
+uint32_t AddAfter(Type type, uint32_t c, uint32_t sum) {
+  if (type == Type::kF16) {
+    const double v = DecodeFloat(formats::kF16, c) + DecodeFloat(formats::kF16, sum);
+    return std::isnan(v) ? 0x7fff : static_cast<uint32_t>(EncodeFloat(formats::kF16, v));
+  }
+  const float v = AsFloat(c) + AsFloat(sum);
+  return std::isnan(v) ? 0x7fffffff : AsBits(v);
+}
+
 // Column of A (and, dense, row of B) that comes k-th where the first of two steps takes the first two
 // elements of every four.
 int PairsFirst(int k, int columns) {
@@ -151,11 +205,10 @@ int PairsFirst(int k, int columns) {
 }  // namespace
 
 const FloatRule* FindFloatRule(TensorUnit unit, Type a, Type b) {
-  const auto wide = [](Type t) { return t == Type::kF16 || t == Type::kBf16 || t == Type::kTf32; };
   const auto narrow = [](Type t) { return t == Type::kE4m3 || t == Type::kE5m2; };
-  if (!(wide(a) && a == b) && !(narrow(a) && narrow(b))) return nullptr;
+  if (a != b && !(narrow(a) && narrow(b))) return nullptr;
   for (const FloatRule& rule : kFloatRules)
-    if (rule.unit == unit && rule.eight_bit == narrow(a)) return &rule;
+    if (rule.unit == unit && rule.type == (narrow(a) ? Type::kE4m3 : a)) return &rule;
   return nullptr;
 }
 
@@ -164,33 +217,28 @@ void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const
   US_CHECK(a_count <= kMaxTensorA && b_count <= kMaxTensorB && c_count <= kMaxTensorC && p.n % 8 == 0);
   const TensorKernels& kernels = Kernels();
   alignas(64) int32_t a_sig[kMaxTensorA], a_exp[kMaxTensorA], b_sig[kMaxTensorB], b_exp[kMaxTensorB];
-  alignas(64) uint32_t kept_c[kMaxTensorC], partial[kMaxTensorC];
+  alignas(64) uint32_t result[kMaxTensorC];
+  uint32_t ordered[kMaxTensorA];
+  uint8_t ordered_select[kMaxTensorA];
   const FloatCoding fa = CodingOf(a, rule.through_half), fb = CodingOf(b, rule.through_half);
 
   MatrixOperands q = p;
-  const bool two_steps = rule.pairs_first && p.k > rule.step;
-  uint32_t ordered[kMaxTensorA];
-  uint8_t ordered_select[kMaxTensorA];
-  if (two_steps) {
-    for (int row = 0; row < p.m; ++row)
-      for (int k = 0; k < p.k; ++k) {
-        const int from = PairsFirst(k, p.k), at = row * p.k + k;
-        ordered[at] = p.a[row * p.k + from];
-        ordered_select[at] = p.select != nullptr ? p.select[row * p.k + from] : static_cast<uint8_t>(from);
+  if (rule.through_half) {
+    for (int k = 0; k < p.k; ++k) {
+      const int from = PairsFirst(k, p.k);
+      for (int row = 0; row < p.m; ++row) {
+        const int at = row * p.k;
+        ordered[at + k] = p.a[at + from];
+        ordered_select[at + k] = p.select != nullptr ? p.select[at + from] : static_cast<uint8_t>(from);
       }
+    }
     q.a = ordered;
     q.select = ordered_select;
   }
   bool special = kernels.decode(fa, q.a, a_count, kShiftA, a_sig, a_exp);
   special |= kernels.decode(fb, q.b, b_count, kShiftB, b_sig, b_exp);
+  for (int i = 0; i < c_count; ++i) special |= IsSpecial(c, p.c[i]);
   if (p.negate_a != p.negate_b) Negate(a_sig, a_count);
-  bool special_c = false;
-  for (int i = 0; i < c_count; ++i) special_c |= IsSpecial(c, p.c[i]);
-  const uint32_t* c_in = p.c;
-  if (special || special_c || rule.add_after) {
-    std::memcpy(kept_c, p.c, c_count * sizeof(uint32_t));
-    c_in = kept_c;
-  }
 
   FloatBlock block{};
   block.m = p.m;
@@ -203,26 +251,62 @@ void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const
   block.select = q.select;
   block.dropped_bits = 25 - rule.fraction_bits;
   block.result_bits = rule.result_bits;
-  block.c = rule.add_after ? nullptr : c_in;
+  block.c = rule.through_half ? nullptr : p.c;
   block.half_c = c == Type::kF16;
-  block.half_d = d == Type::kF16 && !rule.add_after;
-  block.d = rule.add_after ? partial : p.d;
-  for (block.first = 0; block.first < p.k; block.first += rule.step) {
-    block.count = p.k - block.first < rule.step ? p.k - block.first : rule.step;
+  block.half_d = d == Type::kF16;
+  block.d = result;
+  const int step = rule.through_half ? p.k / 2 : rule.step < p.k ? rule.step : p.k;
+  for (block.first = 0; block.first < p.k; block.first += step) {
+    block.count = p.k - block.first < step ? p.k - block.first : step;
     kernels.floats(block);
-    block.c = block.d;
+    block.c = result;
     block.half_c = block.half_d;
+    // A sum may pass the largest number before the last step.
+    if (block.first + step < p.k)
+      for (int i = 0; i < c_count; ++i) special |= IsSpecial(d, result[i]);
   }
-  if (rule.add_after) {
-    for (int i = 0; i < c_count; ++i) {
-      if (d == Type::kF16)
-        p.d[i] = static_cast<uint32_t>(EncodeFloat(
-            formats::kF16, DecodeFloat(formats::kF16, c_in[i]) + static_cast<double>(AsFloat(partial[i]))));
-      else
-        p.d[i] = AsBits(AsFloat(c_in[i]) + AsFloat(partial[i]));
+  if (special) {
+    for (int row = 0; row < p.m; ++row)
+      for (int col = 0; col < p.n; ++col) {
+        const int out = row * p.n + col;
+        uint32_t sum = rule.through_half ? 0 : p.c[out];
+        Type sum_type = rule.through_half ? d : c;
+        for (int first = 0; first < p.k; first += step, sum_type = d) {
+          const int count = p.k - first < step ? p.k - first : step;
+          sum = ScalarStep(rule, fa, fb, sum_type, d, q, row, col, first, count, sum);
+        }
+        result[out] = sum;
+      }
+  }
+  if (rule.through_half)
+    for (int i = 0; i < c_count; ++i) p.d[i] = AddAfter(d, p.c[i], result[i]);
+  else
+    std::memcpy(p.d, result, c_count * sizeof(uint32_t));
+}
+
+void MultiplyQuad(Type c, Type d, const MatrixOperands& p) {
+  const auto half = [](uint32_t bits) {
+    return static_cast<float>(DecodeFloat(formats::kF16, bits & 0xffff));
+  };
+  for (int row = 0; row < 8; ++row)
+    for (int col = 0; col < 8; ++col) {
+      float a[4], b[4];
+      for (int k = 0; k < 4; ++k) {
+        a[k] = half(p.a[row * 4 + k]);
+        b[k] = half(p.b[k * p.n + col]);
+      }
+      const uint32_t c_bits = p.c[row * p.n + col];
+      const float start = c == Type::kF16 ? half(c_bits) : AsFloat(c_bits);
+      const float first = std::fma(a[1], b[1], a[0] * b[0]);
+      uint32_t* out = p.d + row * p.n + col;
+      if (d == Type::kF16) {
+        const float v = (first + start) + std::fma(a[3], b[3], a[2] * b[2]);
+        *out = std::isnan(v) ? 0x7fff : static_cast<uint32_t>(EncodeFloat(formats::kF16, v));
+      } else {
+        const float v = std::fma(a[3], b[3], std::fma(a[2], b[2], first)) + start;
+        *out = std::isnan(v) ? 0x7fffffff : AsBits(v);
+      }
     }
-  }
-  if (special || special_c) OverwriteSpecials(fa, fb, special, c, d, c_in, q);
 }
 
 void MultiplyIntegers(Type a, Type b, bool saturate, const MatrixOperands& p) {

@@ -14,21 +14,22 @@ namespace understudy::emu::ptx {
 
 struct TensorKernels;
 
-// The unit that sums: the warp's (mma, wmma) or the warpgroup's (wgmma).
-enum class TensorUnit : uint8_t { kWarp, kWarpgroup };
+// Whose product it is. Only three things depend on it: tf32 products of wmma, 8-bit float products.
+enum class TensorUnit : uint8_t { kMma, kWmma, kWgmma };
 
 // How one kind of float product is summed. The products of a step and the accumulator are aligned to the
 // largest exponent among them (of factors' exponents summed, so a product counts as 1.x even where it is 2.x
 // or 3.x), cut toward zero below 2^(largest - fraction_bits), and added exactly.
 struct FloatRule {
   TensorUnit unit;
-  bool eight_bit;         // of e4m3 and e5m2 elements, else of f16, bf16 and tf32
+  Type type;              // of elements; kE4m3 stands for both 8-bit formats
   uint8_t fraction_bits;  // kept below the largest exponent
   uint8_t result_bits;  // of the f32 result's fraction, cut toward zero; an f16 result is rounded to nearest
   uint8_t step;         // products a step; more are summed in further steps, each onto the last one's result
-  bool through_half;    // 8-bit elements become f16 first: e4m3's denormals are then normal numbers
-  bool pairs_first;     // the first step takes elements 0 and 1 of every four, the second 2 and 3
-  bool add_after;       // steps start from zero; C is added to their result, rounded to nearest
+  // The compiler's substitute for an 8-bit product that the hardware lacks: elements become f16 (e4m3's
+  // denormals normal numbers); elements 0 and 1 of every four are summed from zero, then 2 and 3 onto them; C
+  // is added to that, rounded to nearest.
+  bool through_half;
 };
 
 // The rule for elements `a` and `b` (kF16, kBf16, kTf32, kE4m3, kE5m2); nullptr when there is none.
@@ -51,6 +52,9 @@ constexpr int kMaxTensorA = 1024, kMaxTensorB = 4096, kMaxTensorC = 1024;
 
 // `c` and `d` are kF16 or kF32. NaN results are 0x7fffffff and 0x7fff.
 void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const MatrixOperands& matrices);
+// m8n8k4 of f16, 8 x 8 x 4, for which sm_90 has no matrix unit: f32 multiply-adds, each rounded to nearest.
+// ((p0 + p1 + p2) + p3) + C for f32 results, ((p0 + p1) + C) + (p2 + p3) for f16 ones.
+void MultiplyQuad(Type c, Type d, const MatrixOperands& matrices);
 // kS8, kU8, kS4, kU4 elements, 32-bit C and D: the exact sum, cut to 32 bits or saturated once at the end.
 void MultiplyIntegers(Type a, Type b, bool saturate, const MatrixOperands& matrices);
 

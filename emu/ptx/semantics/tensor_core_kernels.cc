@@ -196,27 +196,43 @@ void SumOf(const FloatBlock& b) {
 
 void Sum(const FloatBlock& b) { b.select != nullptr ? SumOf<true>(b) : SumOf<false>(b); }
 
-// Upper halves of significands stay clear, as Multiply16 wants them.
-bool Decode(const FloatCoding& f, const uint32_t* raw, int count, int shift, int32_t* sig, int32_t* exp) {
+// Upper halves of significands stay clear, as Multiply16 wants them. Counts are multiples of eight.
+template <bool kNormalize>
+US_VEC bool DecodeAs(const FloatCoding& f, const uint32_t* raw, int count, int shift, int32_t* sig,
+                     int32_t* exp) {
   const int fraction = f.fraction_bits, top = (1 << f.exponent_bits) - 1, bias = top >> 1;
-  const int32_t fraction_mask = (1 << fraction) - 1;
-  bool special = false;
-  for (int i = 0; i < count; ++i) {
-    const int32_t bits = static_cast<int32_t>(raw[i] >> f.skipped_bits);
-    const int32_t field = (bits >> fraction) & top, low = bits & fraction_mask;
-    int32_t s = field == 0 ? low : low | (1 << fraction);
-    int32_t e = (field == 0 ? 1 : field) - bias;
-    special |= f.finite ? field == top && low == fraction_mask : field == top;
-    if (f.normalize && field == 0 && low != 0) {
-      const int up = __builtin_clz(low) - (31 - fraction);
-      s <<= up;
-      e -= up;
+  const int32_t fraction_mask = (1 << fraction) - 1, one = 1 << fraction;
+  const int sign_shift = 31 - (fraction + f.exponent_bits), skipped = f.skipped_bits;
+  // The least magnitude that is infinite or NaN.
+  const int32_t special_from = f.finite ? (1 << (fraction + f.exponent_bits)) - 1 : top << fraction;
+  Ints special{};
+  for (int i = 0; i < count; i += kWidth) {
+    const Ints bits = Cast<Ints>(Load<Words>(raw + i) >> skipped);
+    const Ints magnitude = bits & ((1 << (fraction + f.exponent_bits)) - 1);
+    const Ints field = magnitude >> fraction;
+    const Ints denormal = field == 0;
+    Ints s = (bits & fraction_mask) | (~denormal & one);
+    Ints e = field - denormal - bias;
+    special |= magnitude >= special_from;
+    if (kNormalize) {
+      for (int step = 0; step < fraction; ++step) {
+        const Ints low = (s < one) & (s != 0);
+        s = low ? s << 1 : s;
+        e += low;
+      }
     }
+    const Ints zero = s == 0;
     s <<= 10 - fraction + shift;
-    sig[i] = ((bits >> (fraction + f.exponent_bits) & 1) != 0 ? -s : s) & 0xffff;
-    exp[i] = s == 0 ? kZeroExponent : e;
+    const Ints sign = (bits << sign_shift) >> 31;
+    Store(sig + i, ((s ^ sign) - sign) & 0xffff);
+    Store(exp + i, zero ? Ints{} + kZeroExponent : e);
   }
-  return special;
+  return (special[0] | special[1] | special[2] | special[3] | special[4] | special[5] | special[6] |
+          special[7]) != 0;
+}
+bool Decode(const FloatCoding& f, const uint32_t* raw, int count, int shift, int32_t* sig, int32_t* exp) {
+  return f.normalize ? DecodeAs<true>(f, raw, count, shift, sig, exp)
+                     : DecodeAs<false>(f, raw, count, shift, sig, exp);
 }
 
 void SumIntegers(const IntegerBlock& b) {

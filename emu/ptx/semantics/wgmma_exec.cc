@@ -40,7 +40,7 @@ struct SharedMatrix {
     return Swizzled(start + chunk % wide * 16u + chunk / wide * leading + down + k / 8 * stride);
   }
   uint32_t Swizzled(uint32_t address) const {
-    const uint32_t phase = (address >> 7) + base_offset;
+    const uint32_t phase = (address >> 7) - base_offset;
     return (address ^ (phase & ((1u << swizzle_bits) - 1)) << 4) & 0x3ffff;
   }
 };
