@@ -5,7 +5,8 @@ namespace understudy::emu::ptx {
 
 Exec FindMemoryExec(const Instruction& inst, const ExecContext& context) {
   constexpr decltype(&FindMemoryExec) kParts[] = {FindLoadStore, FindAddress,   FindCacheAndFence,
-                                                  FindAtomic,    FindAsyncCopy, FindAsyncBarrier};
+                                                  FindAtomic,    FindAsyncCopy, FindAsyncBarrier,
+                                                  FindAsyncBulk, FindMatrixMove};
   for (auto* part : kParts) {
     Exec exec = part(inst, context);
     if (exec.fn != nullptr || !exec.note.empty()) return exec;

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/ptx/semantics/tensor_map.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "absl/strings/str_format.h"
+
+namespace understudy::emu::ptx {
+namespace {
+
+constexpr uint32_t kMagic = 0x504d5455;  // "UTMP"
+
+template <class T>
+void Put(uint8_t* out, int at, T value) {
+  std::memcpy(out + at, &value, sizeof(T));
+}
+template <class T>
+T Get(const uint8_t* in, int at) {
+  T value;
+  std::memcpy(&value, in + at, sizeof(T));
+  return value;
+}
+
+// Elements that a box covers in one dimension.
+uint32_t BoxCount(const TensorMap& map, int i) {
+  // Without interleave the contiguous dimension has no stride.
+  if (i == 0) return map.box[0];
+  return (map.box[i] + map.element_stride[i] - 1) / map.element_stride[i];
+}
+
+// Emits the row of `count` elements from `first` in dimension 0, at `address` + first * element, cut where
+// the tensor ends.
+template <class Fn>
+void WalkRow(const TensorMap& map, uint32_t offset, uint64_t row_address, bool row_inside, int64_t first,
+             uint32_t count, Fn&& run) {
+  const int64_t element = static_cast<int64_t>(map.stride[0]);
+  const int64_t end = first + count, size = static_cast<int64_t>(map.dim[0]);
+  const int64_t low = row_inside ? std::clamp<int64_t>(0, first, end) : end;
+  const int64_t high = row_inside ? std::clamp<int64_t>(size, low, end) : end;
+  const auto emit = [&](int64_t from, int64_t to, bool outside) {
+    if (from >= to) return;
+    TensorRun piece;
+    piece.offset = offset + static_cast<uint32_t>((from - first) * element);
+    piece.bytes = static_cast<uint32_t>((to - from) * element);
+    piece.outside = outside;
+    piece.address = outside ? 0 : row_address + static_cast<uint64_t>(from * element);
+    run(piece);
+  };
+  emit(first, low, true);
+  emit(low, high, false);
+  emit(high, end, true);
+}
+
+bool Inside(int64_t at, uint64_t size) { return at >= 0 && static_cast<uint64_t>(at) < size; }
+
+void WalkTiled(const TensorMap& map, const int32_t* c, const std::function<void(const TensorRun&)>& run) {
+  uint32_t counts[kMaxTensorRank] = {1, 1, 1, 1, 1};
+  for (int i = 0; i < map.rank; ++i) counts[i] = BoxCount(map, i);
+  uint32_t offset = 0;
+  uint32_t index[kMaxTensorRank] = {};
+  const uint32_t row_bytes = counts[0] * static_cast<uint32_t>(map.stride[0]);
+  for (;;) {
+    uint64_t address = map.address;
+    bool inside = true;
+    for (int i = 1; i < map.rank; ++i) {
+      const int64_t at = int64_t{c[i]} + int64_t{index[i]} * map.element_stride[i];
+      inside = inside && Inside(at, map.dim[i]);
+      address += static_cast<uint64_t>(at) * map.stride[i];
+    }
+    WalkRow(map, offset, address, inside, c[0], counts[0], run);
+    offset += row_bytes;
+    int i = 1;
+    while (i < map.rank && ++index[i] == counts[i]) index[i++] = 0;
+    if (i >= map.rank) return;
+  }
+}
+
+// Pixels in the order W, H, D, N from the start coordinates, each dimension of the image within its bounding
+// box [lower, dim - 1 + upper]; the offsets move what is read, not the walk.
+void WalkIm2col(const TensorMap& map, const int32_t* c, const uint16_t* offsets,
+                const std::function<void(const TensorRun&)>& run) {
+  const int images = map.rank - 1;  // dimension N
+  int64_t at[kMaxTensorRank] = {};
+  for (int i = 0; i < map.rank; ++i) at[i] = c[i];
+  const uint32_t row_bytes = map.channels * static_cast<uint32_t>(map.stride[0]);
+  for (uint32_t pixel = 0; pixel < map.pixels; ++pixel) {
+    uint64_t address = map.address;
+    bool inside = Inside(at[images], map.dim[images]);
+    for (int i = 1; i < images; ++i) {
+      const int64_t read = at[i] + offsets[i - 1];
+      inside = inside && Inside(read, map.dim[i]);
+      address += static_cast<uint64_t>(read) * map.stride[i];
+    }
+    address += static_cast<uint64_t>(at[images]) * map.stride[images];
+    WalkRow(map, pixel * row_bytes, address, inside, at[0], map.channels, run);
+    int i = 1;
+    for (; i < images; ++i) {
+      at[i] += map.element_stride[i];
+      if (at[i] <= static_cast<int64_t>(map.dim[i]) - 1 + map.upper[i - 1]) break;
+      at[i] = map.lower[i - 1];
+    }
+    if (i == images) at[images] += map.element_stride[images];
+  }
+}
+
+absl::Status Bad(const std::string& what) { return absl::InvalidArgumentError("tensor map: " + what); }
+
+}  // namespace
+
+int TensorElementBytes(TensorDataType type) {
+  switch (type) {
+    case TensorDataType::kU8:
+      return 1;
+    case TensorDataType::kU16:
+    case TensorDataType::kF16:
+    case TensorDataType::kBf16:
+      return 2;
+    case TensorDataType::kU64:
+    case TensorDataType::kS64:
+    case TensorDataType::kF64:
+      return 8;
+    case TensorDataType::k16U4Align8:
+    case TensorDataType::k16U4Align16:
+    case TensorDataType::k16U6Align16:
+      return 0;
+    default:
+      return 4;
+  }
+}
+
+Type TensorElementType(TensorDataType type) {
+  switch (type) {
+    case TensorDataType::kU8:
+      return Type::kU8;
+    case TensorDataType::kU16:
+      return Type::kU16;
+    case TensorDataType::kU32:
+      return Type::kU32;
+    case TensorDataType::kS32:
+      return Type::kS32;
+    case TensorDataType::kU64:
+      return Type::kU64;
+    case TensorDataType::kS64:
+      return Type::kS64;
+    case TensorDataType::kF16:
+      return Type::kF16;
+    case TensorDataType::kF32:
+      return Type::kF32;
+    case TensorDataType::kF64:
+      return Type::kF64;
+    case TensorDataType::kBf16:
+      return Type::kBf16;
+    default:
+      return Type::kNone;
+  }
+}
+
+absl::Status CheckTensorMap(const TensorMap& map) {
+  const bool im2col = map.mode == TensorMode::kIm2col;
+  if (map.rank < (im2col ? 3 : 1) || map.rank > kMaxTensorRank)
+    return Bad(absl::StrFormat("rank %d, expected %d..5", map.rank, im2col ? 3 : 1));
+  if (map.type > TensorDataType::k16U6Align16)
+    return Bad(absl::StrFormat("data type %d, expected 0..15", static_cast<int>(map.type)));
+  if (map.interleave > TensorInterleave::k32B)
+    return Bad(absl::StrFormat("interleave %d, expected 0..2", static_cast<int>(map.interleave)));
+  if (map.swizzle > TensorSwizzle::k128BAtom64B)
+    return Bad(absl::StrFormat("swizzle %d, expected 0..6", static_cast<int>(map.swizzle)));
+  if (map.fill > TensorFill::kNan)
+    return Bad(absl::StrFormat("out-of-bound fill %d, expected 0..1", static_cast<int>(map.fill)));
+  if (map.l2_promotion > 3) return Bad(absl::StrFormat("L2 promotion %d, expected 0..3", map.l2_promotion));
+  if (map.interleave != TensorInterleave::kNone)
+    return absl::UnimplementedError("tensor map: interleaved layouts are not emulated");
+  if (TensorElementBytes(map.type) == 0)
+    return absl::UnimplementedError("tensor map: packed elements of 4 and 6 bits are not emulated");
+  if (map.type == TensorDataType::kF32Ftz || map.type == TensorDataType::kTf32 ||
+      map.type == TensorDataType::kTf32Ftz)
+    return absl::UnimplementedError(
+        "tensor map: the data types that convert on the way (FLOAT32_FTZ, TFLOAT32, TFLOAT32_FTZ) are not "
+        "emulated; FLOAT32 copies the bits");
+  if (map.swizzle > TensorSwizzle::k128BAtom32B)
+    return absl::UnimplementedError(
+        "tensor map: the swizzles 128B_ATOM_32B_FLIP_8B and 128B_ATOM_64B are not emulated");
+  const uint64_t element = static_cast<uint64_t>(TensorElementBytes(map.type));
+  if (map.address % 16 != 0)
+    return Bad(absl::StrFormat("global address 0x%x is not a multiple of 16", map.address));
+  for (int i = 0; i < map.rank; ++i) {
+    if (map.dim[i] == 0 || map.dim[i] > uint64_t{1} << 32)
+      return Bad(absl::StrFormat("dimension %d has %d elements, expected 1..2^32", i, map.dim[i]));
+    if (i > 0 && (map.stride[i] % 16 != 0 || map.stride[i] >= uint64_t{1} << 40))
+      return Bad(absl::StrFormat("stride %d of dimension %d, expected a multiple of 16 below 2^40",
+                                 map.stride[i], i));
+    if (map.element_stride[i] == 0 || map.element_stride[i] > 8)
+      return Bad(
+          absl::StrFormat("element stride %d of dimension %d, expected 1..8", map.element_stride[i], i));
+    if (!im2col && (map.box[i] == 0 || map.box[i] > 256))
+      return Bad(absl::StrFormat("box %d in dimension %d, expected 1..256", map.box[i], i));
+  }
+  if (map.fill == TensorFill::kNan && !IsFloat(TensorElementType(map.type)))
+    return Bad("NaN fill of a data type that is not floating point");
+  uint64_t inner = map.box[0] * element;
+  if (im2col) {
+    const int dims = map.rank - 2;
+    const int32_t limit = dims == 1 ? 32768 : dims == 2 ? 128 : 16;
+    for (int i = 0; i < dims; ++i)
+      for (const int32_t corner : {map.lower[i], map.upper[i]})
+        if (corner < -limit || corner >= limit)
+          return Bad(absl::StrFormat("pixel box corner %d, expected %d..%d", corner, -limit, limit - 1));
+    if (map.channels == 0 || map.channels > 256)
+      return Bad(absl::StrFormat("%d channels per pixel, expected 1..256", map.channels));
+    if (map.pixels == 0 || map.pixels > 1024)
+      return Bad(absl::StrFormat("%d pixels per column, expected 1..1024", map.pixels));
+    inner = map.channels * element;
+  }
+  if (inner % 16 != 0)
+    return Bad(
+        absl::StrFormat("the inner dimension of the box has %d bytes, expected a multiple of 16", inner));
+  const uint64_t span = map.swizzle == TensorSwizzle::kNone  ? ~uint64_t{0}
+                        : map.swizzle == TensorSwizzle::k32B ? 32
+                        : map.swizzle == TensorSwizzle::k64B ? 64
+                                                             : 128;
+  if (inner > span)
+    return Bad(absl::StrFormat("the inner dimension of the box has %d bytes, more than the swizzle's %d",
+                               inner, span));
+  return absl::OkStatus();
+}
+
+void WriteTensorMapFields(const TensorMap& map, uint8_t* out) {
+  std::memset(out, 0, kTensorMapBytes);
+  Put(out, 0, kMagic);
+  out[4] = static_cast<uint8_t>(map.mode);
+  out[5] = static_cast<uint8_t>(map.rank);
+  out[6] = static_cast<uint8_t>(map.type);
+  out[7] = static_cast<uint8_t>(map.interleave);
+  out[8] = static_cast<uint8_t>(map.swizzle);
+  out[9] = map.l2_promotion;
+  out[10] = static_cast<uint8_t>(map.fill);
+  Put(out, 12, static_cast<uint16_t>(map.channels));
+  Put(out, 14, static_cast<uint16_t>(map.pixels));
+  Put(out, 16, map.address);
+  for (int i = 0; i < kMaxTensorRank; ++i) {
+    Put(out, 24 + 4 * i, static_cast<uint32_t>(map.dim[i] - 1));
+    Put(out, 44 + 2 * i, static_cast<uint16_t>(map.box[i]));
+    out[54 + i] = static_cast<uint8_t>(map.element_stride[i]);
+    if (i > 0) Put(out, 64 + 8 * (i - 1), map.stride[i]);
+  }
+  for (int i = 0; i < 3; ++i) {
+    Put(out, 96 + 2 * i, static_cast<int16_t>(map.lower[i]));
+    Put(out, 102 + 2 * i, static_cast<int16_t>(map.upper[i]));
+  }
+}
+
+absl::Status EncodeTensorMap(const TensorMap& map, uint8_t* out) {
+  absl::Status status = CheckTensorMap(map);
+  if (status.ok()) WriteTensorMapFields(map, out);
+  return status;
+}
+
+absl::StatusOr<TensorMap> ReadTensorMapFields(const uint8_t* in) {
+  if (Get<uint32_t>(in, 0) != kMagic)
+    return Bad(
+        absl::StrFormat("the 128 bytes begin with 0x%08x, which no tensor map does", Get<uint32_t>(in, 0)));
+  TensorMap map;
+  if (in[4] > static_cast<uint8_t>(TensorMode::kIm2col)) return Bad(absl::StrFormat("mode %d", in[4]));
+  map.mode = static_cast<TensorMode>(in[4]);
+  map.rank = in[5];
+  map.type = static_cast<TensorDataType>(in[6]);
+  map.interleave = static_cast<TensorInterleave>(in[7]);
+  map.swizzle = static_cast<TensorSwizzle>(in[8]);
+  map.l2_promotion = in[9];
+  map.fill = static_cast<TensorFill>(in[10]);
+  map.channels = Get<uint16_t>(in, 12);
+  map.pixels = Get<uint16_t>(in, 14);
+  map.address = Get<uint64_t>(in, 16);
+  map.stride[0] = static_cast<uint64_t>(TensorElementBytes(map.type));
+  for (int i = 0; i < kMaxTensorRank; ++i) {
+    map.dim[i] = uint64_t{Get<uint32_t>(in, 24 + 4 * i)} + 1;
+    map.box[i] = Get<uint16_t>(in, 44 + 2 * i);
+    map.element_stride[i] = in[54 + i];
+    if (i > 0) map.stride[i] = Get<uint64_t>(in, 64 + 8 * (i - 1));
+  }
+  for (int i = 0; i < 3; ++i) {
+    map.lower[i] = Get<int16_t>(in, 96 + 2 * i);
+    map.upper[i] = Get<int16_t>(in, 102 + 2 * i);
+  }
+  return map;
+}
+
+absl::StatusOr<TensorMap> DecodeTensorMap(const uint8_t* bytes) {
+  absl::StatusOr<TensorMap> map = ReadTensorMapFields(bytes);
+  if (!map.ok()) return map;
+  const absl::Status status = CheckTensorMap(*map);
+  if (!status.ok()) return status;
+  return map;
+}
+
+uint64_t TensorCopyBytes(const TensorMap& map) {
+  if (map.mode == TensorMode::kIm2col) return uint64_t{map.channels} * map.pixels * map.stride[0];
+  uint64_t bytes = map.stride[0];
+  for (int i = 0; i < map.rank; ++i) bytes *= BoxCount(map, i);
+  return bytes;
+}
+
+uint32_t SwizzleAddress(TensorSwizzle swizzle, uint32_t address) {
+  switch (swizzle) {
+    case TensorSwizzle::k32B:
+      return address ^ (address >> 3 & 0x10);
+    case TensorSwizzle::k64B:
+      return address ^ (address >> 3 & 0x30);
+    case TensorSwizzle::k128B:
+      return address ^ (address >> 3 & 0x70);
+    case TensorSwizzle::k128BAtom32B:
+      return address ^ (address >> 2 & 0x60);
+    default:
+      return address;
+  }
+}
+
+void WalkTensor(const TensorMap& map, const int32_t* coordinates, const uint16_t* offsets,
+                const std::function<void(const TensorRun&)>& run) {
+  if (map.mode == TensorMode::kIm2col)
+    WalkIm2col(map, coordinates, offsets, run);
+  else
+    WalkTiled(map, coordinates, run);
+}
+
+}  // namespace understudy::emu::ptx

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Tensor maps: the 128 bytes that cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make and that
+// cp.async.bulk.tensor reads. CUDA calls their contents opaque, so the layout is ours: the mock driver
+// encodes and the emulator decodes by this file. Also how a box of a tensor lies in shared memory: order,
+// swizzle, and what lies outside the tensor.
+//
+// Sources: CUDA Driver API, "Tensor Map Object Management"; PTX ISA 8.8, "Tensors", "tensormap.replace".
+//
+// The 128 bytes, little endian:
+//   0  u32 magic 'UTMP'      4  u8 mode      5  u8 rank      6  u8 data type    7  u8 interleave
+//   8  u8 swizzle            9  u8 L2 promotion             10  u8 fill        11  u8 0
+//  12  u16 channels per pixel                               14  u16 pixels per column
+//  16  u64 address          24  u32 dim - 1 [5]             44  u16 box [5]    54  u8 element stride [5]
+//  59  5 bytes 0            64  u64 stride in bytes of dimensions 1..4 [4]     96  i16 lower corner [3]
+// 102  i16 upper corner [3] 108  20 bytes 0
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "emu/ptx/isa/isa.h"
+
+namespace understudy::emu::ptx {
+
+constexpr int kTensorMapBytes = 128;
+constexpr int kMaxTensorRank = 5;
+
+// Values as CUtensorMapDataType and its siblings have them.
+enum class TensorDataType : uint8_t {
+  kU8,
+  kU16,
+  kU32,
+  kS32,
+  kU64,
+  kS64,
+  kF16,
+  kF32,
+  kF64,
+  kBf16,
+  kF32Ftz,
+  kTf32,
+  kTf32Ftz,
+  k16U4Align8,
+  k16U4Align16,
+  k16U6Align16
+};
+enum class TensorInterleave : uint8_t { kNone, k16B, k32B };
+enum class TensorSwizzle : uint8_t {
+  kNone,
+  k32B,
+  k64B,
+  k128B,
+  k128BAtom32B,
+  k128BAtom32BFlip8B,
+  k128BAtom64B
+};
+enum class TensorFill : uint8_t { kZero, kNan };
+enum class TensorMode : uint8_t { kTiled, kIm2col };
+
+struct TensorMap {
+  TensorMode mode = TensorMode::kTiled;
+  int rank = 1;
+  TensorDataType type = TensorDataType::kU8;
+  TensorInterleave interleave = TensorInterleave::kNone;
+  TensorSwizzle swizzle = TensorSwizzle::kNone;
+  uint8_t l2_promotion = 0;
+  TensorFill fill = TensorFill::kZero;
+  uint64_t address = 0;
+  std::array<uint64_t, kMaxTensorRank> dim{};     // elements; dimension 0 is contiguous
+  std::array<uint64_t, kMaxTensorRank> stride{};  // bytes; [0] is the element's size
+  std::array<uint32_t, kMaxTensorRank> box{};     // tiled
+  std::array<uint32_t, kMaxTensorRank> element_stride{1, 1, 1, 1, 1};
+  // im2col: bounding box corners of dimensions 1..rank-2 (W, H, D), channels and pixels of a copy.
+  std::array<int32_t, 3> lower{}, upper{};
+  uint32_t channels = 0, pixels = 0;
+};
+
+int TensorElementBytes(TensorDataType type);  // 0 for packed types of 4 and 6 bits
+// The PTX type that reductions through the map work on.
+Type TensorElementType(TensorDataType type);
+
+// What the driver refuses (CUDA_ERROR_INVALID_VALUE) as InvalidArgument naming the parameter, what only the
+// emulator does not have as Unimplemented.
+absl::Status CheckTensorMap(const TensorMap& map);
+// CheckTensorMap, then the 128 bytes.
+absl::Status EncodeTensorMap(const TensorMap& map, uint8_t* out);
+// InvalidArgument for bytes that are no tensor map. What it gives back has passed CheckTensorMap.
+absl::StatusOr<TensorMap> DecodeTensorMap(const uint8_t* bytes);
+// Fields without the check of what may be encoded: for tensormap.replace, which changes one at a time.
+absl::StatusOr<TensorMap> ReadTensorMapFields(const uint8_t* bytes);
+void WriteTensorMapFields(const TensorMap& map, uint8_t* out);
+
+// Bytes in shared memory of one copy: what an mbarrier counts.
+uint64_t TensorCopyBytes(const TensorMap& map);
+
+// Where the 16-byte chunk at this shared address goes.
+uint32_t SwizzleAddress(TensorSwizzle swizzle, uint32_t address);
+
+// A run of bytes of one copy: where it lies in the packed box and in global memory (0 with `outside`: the
+// fill).
+struct TensorRun {
+  uint32_t offset = 0;
+  uint64_t address = 0;
+  uint32_t bytes = 0;
+  bool outside = false;
+};
+// Runs in the order of the box, each within one row. `coordinates` has `rank` entries; `offsets` those of
+// im2col, rank - 2.
+void WalkTensor(const TensorMap& map, const int32_t* coordinates, const uint16_t* offsets,
+                const std::function<void(const TensorRun&)>& run);
+
+}  // namespace understudy::emu::ptx
