@@ -109,6 +109,17 @@ FragmentLayout QuadPairFragment(Fragment which, Type type, bool row_major) {
 
 using Key = std::tuple<int, Fragment, int, int, int, Type, bool, bool>;
 
+void Index(FragmentLayout* layout) {
+  for (const ElementPlace& place : layout->places)
+    layout->index.push_back(static_cast<uint16_t>(place.row * layout->cols + place.col));
+  const auto runs_of = [&](size_t run) {
+    for (size_t i = 0; i < layout->index.size(); ++i)
+      if (layout->index[i] != layout->index[i - i % run] + i % run) return false;
+    return true;
+  };
+  while (layout->run < 16 && runs_of(2 * layout->run)) layout->run *= 2;
+}
+
 // Layouts live for the process: executors keep pointers to them.
 template <class Make>
 const FragmentLayout* Cached(const Key& key, Make make) {
@@ -117,7 +128,11 @@ const FragmentLayout* Cached(const Key& key, Make make) {
       new std::map<Key, std::unique_ptr<const FragmentLayout>>;
   const std::lock_guard<std::mutex> lock(mutex);
   std::unique_ptr<const FragmentLayout>& entry = (*cache)[key];
-  if (entry == nullptr) entry = std::make_unique<const FragmentLayout>(make());
+  if (entry == nullptr) {
+    auto layout = std::make_unique<FragmentLayout>(make());
+    Index(layout.get());
+    entry = std::move(layout);
+  }
   return entry.get();
 }
 

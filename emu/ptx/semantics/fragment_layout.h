@@ -30,6 +30,10 @@ struct FragmentLayout {
   // [(reg * 32 + lane) * elements + element]. Every element of the matrix has at least one place; wmma's A
   // and B may hold copies.
   std::vector<ElementPlace> places;
+  // The same as row * cols + col, and how many elements that follow one another in a register row also do so
+  // there: always from a multiple of `run`.
+  std::vector<uint16_t> index;
+  int run = 1;
 
   const ElementPlace& At(int reg, int lane, int element) const {
     return places[(reg * 32 + lane) * elements + element];

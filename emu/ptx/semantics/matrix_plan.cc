@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,8 +57,11 @@ bool ChooseKind(MatrixPlan* plan) {
 
 void PlanMetadata(int selector, MatrixPlan* plan) {
   for (int row = 0; row < 16; ++row)
-    for (int col = 0; col < plan->stored(); ++col)
+    for (int col = 0; col < plan->stored(); ++col) {
       plan->metadata.push_back(FindMetadataPlace(plan->a_type, plan->k, selector, row, col));
+      for (int index = 0; index < 4; ++index)
+        plan->rows_of_b.push_back(static_cast<uint8_t>(SparseColumn(plan->a_type, col, index)));
+    }
 }
 
 // Selectors of a sparse shape: as many as sets of lanes that can hold its metadata.
@@ -239,31 +243,59 @@ const MatrixPlan* FindMatrixPlan(const Instruction& inst, std::string* reason) {
   return plans->emplace(key, std::move(plan)).first->second.get();
 }
 
-void GatherFragment(const FragmentLayout& layout, const uint32_t* const* rows, uint32_t* out) {
-  const int cols = layout.cols;
-  const ElementPlace* place = layout.places.data();
-  // Registers are little endian rows: element e of a lane follows element e - 1 in memory.
-  const auto gather = [&](auto element) {
-    using E = decltype(element);
-    const int count = 32 * layout.elements;
-    for (int reg = 0; reg < layout.distinct; ++reg, place += count) {
-      const E* in = reinterpret_cast<const E*>(rows[reg]);
-      for (int i = 0; i < count; ++i) out[place[i].row * cols + place[i].col] = in[i];
+namespace {
+
+// kRun elements at a time: as constants, so that the loops become vector moves.
+template <class E, int kRun>
+void GatherRuns(const FragmentLayout& layout, const uint32_t* const* rows, uint32_t* out) {
+  const int count = 32 * layout.elements;
+  const uint16_t* index = layout.index.data();
+  for (int reg = 0; reg < layout.distinct; ++reg, index += count) {
+    const E* in = reinterpret_cast<const E*>(rows[reg]);
+    for (int i = 0; i < count; i += kRun) {
+      uint32_t* to = out + index[i];
+      if constexpr (kRun == 1) {
+        to[0] = in[i];
+      } else {
+        typedef E Narrow __attribute__((vector_size(sizeof(E) * kRun)));
+        typedef uint32_t Wide __attribute__((vector_size(4 * kRun)));
+        Narrow narrow;
+        std::memcpy(&narrow, in + i, sizeof(narrow));
+        const Wide wide = __builtin_convertvector(narrow, Wide);
+        std::memcpy(to, &wide, sizeof(wide));
+      }
     }
-  };
+  }
+}
+
+template <class E>
+void GatherElements(const FragmentLayout& layout, const uint32_t* const* rows, uint32_t* out) {
+  // Registers are little endian rows: element e of a lane follows element e - 1 in memory.
+  if (layout.run >= 8)
+    GatherRuns<E, 8>(layout, rows, out);
+  else if (layout.run >= 4)
+    GatherRuns<E, 4>(layout, rows, out);
+  else
+    GatherRuns<E, 1>(layout, rows, out);
+}
+
+}  // namespace
+
+void GatherFragment(const FragmentLayout& layout, const uint32_t* const* rows, uint32_t* out) {
   switch (layout.bits) {
     case 32:
-      return gather(uint32_t{});
+      return GatherElements<uint32_t>(layout, rows, out);
     case 16:
-      return gather(uint16_t{});
+      return GatherElements<uint16_t>(layout, rows, out);
     case 8:
-      return gather(uint8_t{});
+      return GatherElements<uint8_t>(layout, rows, out);
     default: {
       const uint32_t mask = (1u << layout.bits) - 1;
+      const uint16_t* index = layout.index.data();
       for (int reg = 0; reg < layout.distinct; ++reg)
         for (int lane = 0; lane < 32; ++lane)
-          for (int e = 0; e < layout.elements; ++e, ++place)
-            out[place->row * cols + place->col] = rows[reg][lane] >> (e * layout.bits) & mask;
+          for (int e = 0; e < layout.elements; ++e)
+            out[*index++] = rows[reg][lane] >> (e * layout.bits) & mask;
     }
   }
 }
@@ -279,14 +311,13 @@ void GatherBits(const FragmentLayout& layout, bool by_column, const uint32_t* co
 }
 
 void ScatterFragment(const FragmentLayout& layout, const uint32_t* in, uint32_t* const* rows) {
-  const int cols = layout.cols;
-  const ElementPlace* place = layout.places.data();
+  const uint16_t* index = layout.index.data();
   const auto scatter = [&](auto element) {
     using E = decltype(element);
     const int count = 32 * layout.elements;
-    for (int reg = 0; reg < layout.registers; ++reg, place += count) {
+    for (int reg = 0; reg < layout.registers; ++reg, index += count) {
       E* out = reinterpret_cast<E*>(rows[reg]);
-      for (int i = 0; i < count; ++i) out[i] = static_cast<E>(in[place[i].row * cols + place[i].col]);
+      for (int i = 0; i < count; ++i) out[i] = static_cast<E>(in[index[i]]);
     }
   };
   if (layout.bits == 32)
@@ -296,12 +327,11 @@ void ScatterFragment(const FragmentLayout& layout, const uint32_t* in, uint32_t*
 }
 
 void GatherSelection(const MatrixPlan& plan, const uint32_t* metadata, uint8_t* select) {
-  const int stored = plan.stored();
-  for (int i = 0; i < 16 * stored; ++i) {
-    const MetadataPlace& place = plan.metadata[i];
-    select[i] =
-        static_cast<uint8_t>(SparseColumn(plan.a_type, i % stored, metadata[place.lane] >> place.shift & 3));
-  }
+  const MetadataPlace* place = plan.metadata.data();
+  const uint8_t* row_of_b = plan.rows_of_b.data();
+  const int count = 16 * plan.stored();
+  for (int i = 0; i < count; ++i)
+    select[i] = row_of_b[4 * i + (metadata[place[i].lane] >> place[i].shift & 3)];
 }
 
 int RowsOf(const Warp& warp, const BoundOperand& operand, const uint32_t** rows) {

@@ -27,6 +27,7 @@ struct MatrixPlan {
   const FragmentLayout *a = nullptr, *b = nullptr, *c = nullptr, *d = nullptr;  // wgmma: no b
   // Sparse: where the index of A's element [row * stored + col] lies, for the instruction's selector.
   std::vector<MetadataPlace> metadata;
+  std::vector<uint8_t> rows_of_b;  // [(row * stored + col) * 4 + index]
   // wgmma: which operands are read with M or N as the contiguous dimension, and negated.
   bool a_in_registers = true, transpose_a = false, transpose_b = false, negate_a = false, negate_b = false;
 

@@ -220,6 +220,8 @@ void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const
   alignas(64) uint32_t result[kMaxTensorC];
   uint32_t ordered[kMaxTensorA];
   uint8_t ordered_select[kMaxTensorA];
+  bool overflown[kMaxTensorC];
+  std::memset(overflown, 0, c_count);
   const FloatCoding fa = CodingOf(a, rule.through_half), fb = CodingOf(b, rule.through_half);
 
   MatrixOperands q = p;
@@ -235,9 +237,9 @@ void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const
     q.a = ordered;
     q.select = ordered_select;
   }
-  bool special = kernels.decode(fa, q.a, a_count, kShiftA, a_sig, a_exp);
-  special |= kernels.decode(fb, q.b, b_count, kShiftB, b_sig, b_exp);
-  for (int i = 0; i < c_count; ++i) special |= IsSpecial(c, p.c[i]);
+  const bool special_a = kernels.decode(fa, q.a, a_count, kShiftA, a_sig, a_exp);
+  const bool special_b = kernels.decode(fb, q.b, b_count, kShiftB, b_sig, b_exp);
+  bool special = special_a || special_b || kernels.any_special(c == Type::kF16, p.c, c_count);
   if (p.negate_a != p.negate_b) Negate(a_sig, a_count);
 
   FloatBlock block{};
@@ -263,12 +265,20 @@ void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const
     block.half_c = block.half_d;
     // A sum may pass the largest number before the last step.
     if (block.first + step < p.k)
-      for (int i = 0; i < c_count; ++i) special |= IsSpecial(d, result[i]);
+      for (int i = 0; i < c_count; ++i) special |= overflown[i] |= IsSpecial(d, result[i]);
   }
   if (special) {
+    // Outputs that an infinity or NaN reaches are done again, one by one: kernels do not know them.
+    bool rows[kMaxTensorA] = {}, cols[kMaxTensorB] = {};
+    const auto is_special = [](const FloatCoding& f, uint32_t raw) {
+      return Classify(f, raw).kind >= Kind::kInfinite;
+    };
+    for (int i = 0; special_a && i < a_count; ++i) rows[i / p.k] |= is_special(fa, q.a[i]);
+    for (int i = 0; special_b && i < b_count; ++i) cols[i % p.n] |= is_special(fb, q.b[i]);
     for (int row = 0; row < p.m; ++row)
       for (int col = 0; col < p.n; ++col) {
         const int out = row * p.n + col;
+        if (!rows[row] && !cols[col] && !IsSpecial(c, p.c[out]) && !overflown[out]) continue;
         uint32_t sum = rule.through_half ? 0 : p.c[out];
         Type sum_type = rule.through_half ? d : c;
         for (int first = 0; first < p.k; first += step, sum_type = d) {
@@ -313,16 +323,10 @@ void MultiplyIntegers(Type a, Type b, bool saturate, const MatrixOperands& p) {
   const int a_count = p.m * p.k, b_count = p.b_rows * p.n, c_count = p.m * p.n;
   US_CHECK(a_count <= kMaxTensorA && b_count <= kMaxTensorB && c_count <= kMaxTensorC && p.n % 8 == 0);
   alignas(64) int32_t a_value[kMaxTensorA], b_value[kMaxTensorB], sum[kMaxTensorC];
-  const auto extend = [](Type type, const uint32_t* raw, int count, int32_t* out) {
-    const int shift = 32 - TypeBits(type);
-    if (IsSigned(type))
-      for (int i = 0; i < count; ++i) out[i] = (static_cast<int32_t>(raw[i] << shift) >> shift) & 0xffff;
-    else
-      for (int i = 0; i < count; ++i) out[i] = static_cast<int32_t>((raw[i] << shift) >> shift);
-  };
-  extend(a, p.a, a_count, a_value);
-  extend(b, p.b, b_count, b_value);
-  Kernels().integers({p.m, p.n, p.k, a_value, b_value, p.select, sum});
+  const TensorKernels& kernels = Kernels();
+  kernels.extend(TypeBits(a), IsSigned(a), p.a, a_count, a_value);
+  kernels.extend(TypeBits(b), IsSigned(b), p.b, b_count, b_value);
+  kernels.integers({p.m, p.n, p.k, a_value, b_value, p.select, sum});
   if (saturate) {
     for (int i = 0; i < c_count; ++i) {
       const int64_t exact = int64_t{sum[i]} + static_cast<int32_t>(p.c[i]);

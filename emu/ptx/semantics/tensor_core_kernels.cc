@@ -155,24 +155,23 @@ US_VEC void SumBlock(const FloatBlock& b) {
       const int out = row * b.n + col;
       const Accumulator c = b.c != nullptr ? TakeApart<kHalfC>(Load<Ints>(b.c + out))
                                            : Accumulator{Ints{}, Ints{} + kZeroExponent};
-      Ints top = c.exp;
-      for (int k = 0; k < b.count; ++k) top = Max(top, Load<Ints>(b.b_exp + at(k)) + a_exp[k]);
+      Ints top = c.exp, exponents[kMaxStep];
+      for (int k = 0; k < b.count; ++k) {
+        exponents[k] = Load<Ints>(b.b_exp + at(k)) + a_exp[k];
+        top = Max(top, exponents[k]);
+      }
       const Ints base = top + b.dropped_bits;
       // Two sums: sixteen products of up to 2^27 do not fit one.
       Ints even = CutDown(c.sig << 2, base - c.exp), odd{};
+      const auto term = [&](int k) {
+        return CutDown(Multiply16(Ints{} + a_sig[k], Load<Ints>(b.b_sig + at(k))), base - exponents[k]);
+      };
       int k = 0;
       for (; k + 1 < b.count; k += 2) {
-        const int x = at(k), y = at(k + 1);
-        even += CutDown(Multiply16(Ints{} + a_sig[k], Load<Ints>(b.b_sig + x)),
-                        base - (Load<Ints>(b.b_exp + x) + a_exp[k]));
-        odd += CutDown(Multiply16(Ints{} + a_sig[k + 1], Load<Ints>(b.b_sig + y)),
-                       base - (Load<Ints>(b.b_exp + y) + a_exp[k + 1]));
+        even += term(k);
+        odd += term(k + 1);
       }
-      if (k < b.count) {
-        const int x = at(k);
-        even += CutDown(Multiply16(Ints{} + a_sig[k], Load<Ints>(b.b_sig + x)),
-                        base - (Load<Ints>(b.b_exp + x) + a_exp[k]));
-      }
+      if (k < b.count) even += term(k);
       const Ints unit = Max(base, Ints{} - 512) - 25;
       const Doubles low =
           (LowDoubles(even) + LowDoubles(odd)) * PowerOfTwo(__builtin_shufflevector(unit, unit, 0, 1, 2, 3));
@@ -195,6 +194,10 @@ void SumOf(const FloatBlock& b) {
 }
 
 void Sum(const FloatBlock& b) { b.select != nullptr ? SumOf<true>(b) : SumOf<false>(b); }
+
+US_VEC bool AnyLane(Ints mask) {
+  return (mask[0] | mask[1] | mask[2] | mask[3] | mask[4] | mask[5] | mask[6] | mask[7]) != 0;
+}
 
 // Upper halves of significands stay clear, as Multiply16 wants them. Counts are multiples of eight.
 template <bool kNormalize>
@@ -227,31 +230,70 @@ US_VEC bool DecodeAs(const FloatCoding& f, const uint32_t* raw, int count, int s
     Store(sig + i, ((s ^ sign) - sign) & 0xffff);
     Store(exp + i, zero ? Ints{} + kZeroExponent : e);
   }
-  return (special[0] | special[1] | special[2] | special[3] | special[4] | special[5] | special[6] |
-          special[7]) != 0;
+  return AnyLane(special);
 }
+bool AnySpecial(bool half, const uint32_t* bits, int count) {
+  const int32_t field = half ? 0x7c00 : 0x7f800000;
+  Ints special{};
+  for (int i = 0; i < count; i += kWidth) special |= (Load<Ints>(bits + i) & field) == field;
+  return AnyLane(special);
+}
+
 bool Decode(const FloatCoding& f, const uint32_t* raw, int count, int shift, int32_t* sig, int32_t* exp) {
   return f.normalize ? DecodeAs<true>(f, raw, count, shift, sig, exp)
                      : DecodeAs<false>(f, raw, count, shift, sig, exp);
 }
 
+void Extend(int bits, bool is_signed, const uint32_t* raw, int count, int32_t* out) {
+  const int shift = 32 - bits;
+  for (int i = 0; i < count; i += kWidth) {
+    const Words up = Load<Words>(raw + i) << shift;
+    Store(out + i, is_signed ? (Cast<Ints>(up) >> shift) & 0xffff : Cast<Ints>(up >> shift));
+  }
+}
+
+// a's low half times b's plus a's high half times b's.
+#ifdef __AVX2__
+US_VEC Ints MultiplyPairs(Ints a, Ints b) {
+  return Cast<Ints>(_mm256_madd_epi16(Cast<__m256i>(a), Cast<__m256i>(b)));
+}
+#else
+US_VEC Ints MultiplyPairs(Ints a, Ints b) {
+  return ((a << 16) >> 16) * ((b << 16) >> 16) + (a >> 16) * (b >> 16);
+}
+#endif
+
 void SumIntegers(const IntegerBlock& b) {
-  for (int row = 0; row < b.m; ++row) {
-    const int32_t* a = b.a + row * b.k;
+  if (b.select != nullptr) {
+    for (int row = 0; row < b.m; ++row)
+      for (int col = 0; col < b.n; col += kWidth) {
+        Ints sum{};
+        for (int k = 0; k < b.k; ++k)
+          sum +=
+              Multiply16(Ints{} + b.a[row * b.k + k], Load<Ints>(b.b + b.select[row * b.k + k] * b.n + col));
+        Store(b.sum + row * b.n + col, sum);
+      }
+    return;
+  }
+  // Two terms in a word.
+  for (int i = 0; i < b.m * b.k / 2; ++i) b.a[i] = b.a[2 * i] | b.a[2 * i + 1] << 16;
+  for (int k = 0; k < b.k / 2; ++k)
+    for (int col = 0; col < b.n; col += kWidth)
+      Store(b.b + k * b.n + col,
+            Load<Ints>(b.b + 2 * k * b.n + col) | Load<Ints>(b.b + (2 * k + 1) * b.n + col) << 16);
+  const int pairs = b.k / 2;
+  for (int row = 0; row < b.m; ++row)
     for (int col = 0; col < b.n; col += kWidth) {
       Ints sum{};
-      for (int k = 0; k < b.k; ++k) {
-        const int at = (b.select != nullptr ? b.select[row * b.k + k] : k) * b.n + col;
-        sum += Multiply16(Ints{} + a[k], Load<Ints>(b.b + at));
-      }
+      for (int k = 0; k < pairs; ++k)
+        sum += MultiplyPairs(Ints{} + b.a[row * pairs + k], Load<Ints>(b.b + k * b.n + col));
       Store(b.sum + row * b.n + col, sum);
     }
-  }
 }
 
 }  // namespace
 
-const TensorKernels US_TENSOR_JOIN(kTensorKernels_, US_SEMANTICS_ARCH) = {US_TENSOR_STRING(US_SEMANTICS_ARCH),
-                                                                          Decode, Sum, SumIntegers};
+const TensorKernels US_TENSOR_JOIN(kTensorKernels_, US_SEMANTICS_ARCH) = {
+    US_TENSOR_STRING(US_SEMANTICS_ARCH), Decode, AnySpecial, Sum, Extend, SumIntegers};
 
 }  // namespace understudy::emu::ptx

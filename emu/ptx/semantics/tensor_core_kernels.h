@@ -18,6 +18,9 @@ struct FloatCoding {
   bool normalize;        // denormals become normal numbers
 };
 
+// Products of a step at most.
+constexpr int kMaxStep = 32;
+
 struct FloatBlock {
   int m, n;
   int first, count, stride;      // columns [first, first + count) of rows of `stride`
@@ -33,7 +36,7 @@ struct FloatBlock {
 
 struct IntegerBlock {
   int m, n, k;
-  const int32_t *a, *b;  // signed, in 16 bits each, upper halves clear
+  int32_t *a, *b;  // signed, in 16 bits each, upper halves clear; overwritten
   const uint8_t* select;
   int32_t* sum;  // [row * n + col]
 };
@@ -44,7 +47,11 @@ struct TensorKernels {
   // element is infinite or NaN.
   bool (*decode)(const FloatCoding& coding, const uint32_t* raw, int count, int shift, int32_t* sig,
                  int32_t* exp);
+  // Whether any accumulator (f16 or f32) is infinite or NaN.
+  bool (*any_special)(bool half, const uint32_t* bits, int count);
   void (*floats)(const FloatBlock& block);
+  // Low `bits` of each word as a signed or unsigned integer in 16 bits, upper halves clear.
+  void (*extend)(int bits, bool is_signed, const uint32_t* raw, int count, int32_t* out);
   void (*integers)(const IntegerBlock& block);
 };
 
