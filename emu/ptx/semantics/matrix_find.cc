@@ -19,6 +19,8 @@ Exec FindMatrixExec(const Instruction& inst, const ExecContext&) {
     exec.fn = inst.op == Op::kWgmma ? ExecuteWgmma : ExecuteMma;
     exec.aux[0] = reinterpret_cast<uint64_t>(plan);
     exec.state = SemanticState::kExact;
+  } else if (inst.op == Op::kTcgen05) {
+    exec.note = inst.Name() + ": tensor memory and its matrix unit are sm_100's; sm_90 is what is emulated";
   } else if (inst.op == Op::kWgmma) {
     exec.fn = ExecuteWgmmaSync;
     exec.state = SemanticState::kExact;
