@@ -252,6 +252,7 @@ void GatherRuns(const FragmentLayout& layout, const uint32_t* const* rows, uint3
   const uint16_t* index = layout.index.data();
   for (int reg = 0; reg < layout.distinct; ++reg, index += count) {
     const E* in = reinterpret_cast<const E*>(rows[reg]);
+#pragma GCC unroll 4
     for (int i = 0; i < count; i += kRun) {
       uint32_t* to = out + index[i];
       if constexpr (kRun == 1) {
@@ -317,6 +318,7 @@ void ScatterFragment(const FragmentLayout& layout, const uint32_t* in, uint32_t*
     const int count = 32 * layout.elements;
     for (int reg = 0; reg < layout.registers; ++reg, index += count) {
       E* out = reinterpret_cast<E*>(rows[reg]);
+#pragma GCC unroll 4
       for (int i = 0; i < count; ++i) out[i] = static_cast<E>(in[index[i]]);
     }
   };

@@ -218,7 +218,7 @@ void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const
   const TensorKernels& kernels = Kernels();
   alignas(64) int32_t a_sig[kMaxTensorA], a_exp[kMaxTensorA], b_sig[kMaxTensorB], b_exp[kMaxTensorB];
   alignas(64) uint32_t result[kMaxTensorC];
-  uint32_t ordered[kMaxTensorA];
+  uint32_t ordered_a[kMaxTensorA], ordered_b[kMaxTensorB];
   uint8_t ordered_select[kMaxTensorA];
   bool overflown[kMaxTensorC];
   std::memset(overflown, 0, c_count);
@@ -226,21 +226,28 @@ void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const
 
   MatrixOperands q = p;
   if (rule.through_half) {
-    for (int k = 0; k < p.k; ++k) {
-      const int from = PairsFirst(k, p.k);
-      for (int row = 0; row < p.m; ++row) {
-        const int at = row * p.k;
-        ordered[at + k] = p.a[at + from];
-        ordered_select[at + k] = p.select != nullptr ? p.select[at + from] : static_cast<uint8_t>(from);
-      }
-    }
-    q.a = ordered;
-    q.select = ordered_select;
+    uint8_t from[2 * kMaxStep];
+    US_CHECK(p.k <= 2 * kMaxStep);
+    for (int k = 0; k < p.k; ++k) from[k] = static_cast<uint8_t>(PairsFirst(k, p.k));
+    for (int at = 0; at < a_count; at += p.k)
+      for (int k = 0; k < p.k; ++k) ordered_a[at + k] = p.a[at + from[k]];
+    for (int at = 0; p.select != nullptr && at < a_count; at += p.k)
+      for (int k = 0; k < p.k; ++k) ordered_select[at + k] = p.select[at + from[k]];
+    for (int k = 0; p.select == nullptr && k < p.k; ++k)
+      std::memcpy(ordered_b + k * p.n, p.b + from[k] * p.n, p.n * sizeof(uint32_t));
+    q.a = ordered_a;
+    if (p.select != nullptr)
+      q.select = ordered_select;
+    else
+      q.b = ordered_b;
   }
-  const bool special_a = kernels.decode(fa, q.a, a_count, kShiftA, a_sig, a_exp);
-  const bool special_b = kernels.decode(fb, q.b, b_count, kShiftB, b_sig, b_exp);
-  bool special = special_a || special_b || kernels.any_special(c == Type::kF16, p.c, c_count);
-  if (p.negate_a != p.negate_b) Negate(a_sig, a_count);
+  const DecodedRange range_a = kernels.decode(fa, q.a, a_count, a_sig, a_exp);
+  const DecodedRange range_b = kernels.decode(fb, q.b, b_count, b_sig, b_exp);
+  const bool negate = p.negate_a != p.negate_b;
+  if (negate)
+    for (int i = 0; i < a_count; ++i) a_sig[i] ^= INT32_MIN;
+  bool special = range_a.special || range_b.special || kernels.any_special(c == Type::kF16, p.c, c_count);
+  bool wide = range_a.wide || range_b.wide;
 
   FloatBlock block{};
   block.m = p.m;
@@ -251,21 +258,37 @@ void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const
   block.b_sig = b_sig;
   block.b_exp = b_exp;
   block.select = q.select;
-  block.dropped_bits = 25 - rule.fraction_bits;
+  block.fraction_bits = rule.fraction_bits;
   block.result_bits = rule.result_bits;
-  block.c = rule.through_half ? nullptr : p.c;
-  block.half_c = c == Type::kF16;
   block.half_d = d == Type::kF16;
   block.d = result;
   const int step = rule.through_half ? p.k / 2 : rule.step < p.k ? rule.step : p.k;
-  for (block.first = 0; block.first < p.k; block.first += step) {
-    block.count = p.k - block.first < step ? p.k - block.first : step;
-    kernels.floats(block);
-    block.c = result;
-    block.half_c = block.half_d;
-    // A sum may pass the largest number before the last step.
-    if (block.first + step < p.k)
-      for (int i = 0; i < c_count; ++i) special |= overflown[i] |= IsSpecial(d, result[i]);
+  const auto run = [&] {
+    block.c = rule.through_half ? nullptr : p.c;
+    block.half_c = c == Type::kF16;
+    for (block.first = 0; block.first < p.k; block.first += step) {
+      block.count = p.k - block.first < step ? p.k - block.first : step;
+      if (wide)
+        kernels.wide_floats(block);
+      else if (!kernels.floats(block))
+        return false;
+      block.c = result;
+      block.half_c = block.half_d;
+      // A sum may pass the largest number before the last step.
+      if (block.first + step < p.k && kernels.any_special(block.half_d, result, c_count)) {
+        special = true;
+        for (int i = 0; i < c_count; ++i) overflown[i] |= IsSpecial(d, result[i]);
+      }
+    }
+    return true;
+  };
+  if (wide || !run()) {
+    wide = true;
+    kernels.decode_wide(fa, q.a, a_count, kShiftA, a_sig, a_exp);
+    kernels.decode_wide(fb, q.b, b_count, kShiftB, b_sig, b_exp);
+    if (negate) Negate(a_sig, a_count);
+    std::memset(overflown, 0, c_count);
+    run();
   }
   if (special) {
     // Outputs that an infinity or NaN reaches are done again, one by one: kernels do not know them.
@@ -273,8 +296,8 @@ void MultiplyFloats(const FloatRule& rule, Type a, Type b, Type c, Type d, const
     const auto is_special = [](const FloatCoding& f, uint32_t raw) {
       return Classify(f, raw).kind >= Kind::kInfinite;
     };
-    for (int i = 0; special_a && i < a_count; ++i) rows[i / p.k] |= is_special(fa, q.a[i]);
-    for (int i = 0; special_b && i < b_count; ++i) cols[i % p.n] |= is_special(fb, q.b[i]);
+    for (int i = 0; range_a.special && i < a_count; ++i) rows[i / p.k] |= is_special(fa, q.a[i]);
+    for (int i = 0; range_b.special && i < b_count; ++i) cols[i % p.n] |= is_special(fb, q.b[i]);
     for (int row = 0; row < p.m; ++row)
       for (int col = 0; col < p.n; ++col) {
         const int out = row * p.n + col;

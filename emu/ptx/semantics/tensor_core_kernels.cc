@@ -57,6 +57,15 @@ US_VEC Ints Multiply16(Ints a, Ints b) {
 #endif
 }
 
+// True where any lane of a mask is set.
+US_VEC bool AnyLane(Ints mask) {
+#ifdef __AVX2__
+  return _mm256_testz_si256(Cast<__m256i>(mask), Cast<__m256i>(mask)) == 0;
+#else
+  return (mask[0] | mask[1] | mask[2] | mask[3] | mask[4] | mask[5] | mask[6] | mask[7]) != 0;
+#endif
+}
+
 // |v| >> count, with v's sign: cut toward zero. Counts are not negative.
 US_VEC Ints CutDown(Ints v, Ints count) {
 #ifdef __AVX2__
@@ -79,6 +88,9 @@ US_VEC Doubles PowerOfTwo(HalfInts n) {
   return Cast<Doubles>((__builtin_convertvector(n, Longs) + 1023) << 52);
 }
 
+// 2^n as f32 for -126 <= n <= 127.
+US_VEC Floats SinglePower(Ints n) { return Cast<Floats>((n + 127) << 23); }
+
 // An accumulator: 24-bit significand, signed, in units of 2^(exponent - 23).
 struct Accumulator {
   Ints sig, exp;
@@ -94,22 +106,18 @@ US_VEC Accumulator TakeApart(Ints bits) {
   return {negative ? -sig : sig, exp};
 }
 
-// sum * 2^unit as an f32 cut toward zero after `result_bits` bits of fraction.
-US_VEC void StoreSingles(Doubles low, Doubles high, int result_bits, uint32_t* d) {
+typedef float HalfFloats __attribute__((vector_size(16)));
+
+// To f32, cut toward zero after `result_bits` bits of fraction. Values are normal numbers.
+US_VEC Floats CutToSingles(Doubles low, Doubles high, int result_bits) {
   const int64_t cut = ~((int64_t{1} << (52 - result_bits)) - 1);
   const Doubles x = Cast<Doubles>(Cast<Longs>(low) & cut), y = Cast<Doubles>(Cast<Longs>(high) & cut);
-  typedef float HalfFloats __attribute__((vector_size(16)));
-  Store(d, __builtin_convertvector(x, HalfFloats));
-  Store(d + 4, __builtin_convertvector(y, HalfFloats));
-  // Below the least normal number the unit of the last place is fixed; the conversion above has rounded.
+  return __builtin_shufflevector(__builtin_convertvector(x, HalfFloats),
+                                 __builtin_convertvector(y, HalfFloats), 0, 1, 2, 3, 4, 5, 6, 7);
+}
+// Below the least normal number the unit of the last place is fixed.
+void StoreDenormals(Doubles low, Doubles high, int result_bits, uint32_t* d) {
   double values[kWidth];
-  const Doubles least = Doubles{} + 0x1p-126;
-  const Longs zero{};
-  const Doubles ax = Cast<Doubles>(Cast<Longs>(low) & INT64_MAX),
-                ay = Cast<Doubles>(Cast<Longs>(high) & INT64_MAX);
-  const Longs small =
-      ((ax < least) & (ax > Cast<Doubles>(zero))) | ((ay < least) & (ay > Cast<Doubles>(zero)));
-  if ((small[0] | small[1] | small[2] | small[3]) == 0) return;
   Store(values, low);
   Store(values + 4, high);
   const double scale = 0x1p126 * static_cast<double>(int64_t{1} << result_bits);
@@ -121,18 +129,18 @@ US_VEC void StoreSingles(Doubles low, Doubles high, int result_bits, uint32_t* d
   }
 }
 
-// As f16, rounded to nearest even.
-US_VEC void StoreHalves(Doubles low, Doubles high, uint32_t* d) {
-  typedef float HalfFloats __attribute__((vector_size(16)));
-  // To 24 bits first, rounded to odd, so that the second rounding is the only one that counts.
+// To f32 of 24 bits, rounded to odd, so that a second rounding is the only one that counts.
+US_VEC Floats OddSingles(Doubles low, Doubles high) {
   const auto to_odd = [](Doubles v) {
     const Longs bits = Cast<Longs>(v);
     constexpr int64_t kTail = (int64_t{1} << 29) - 1;
     const Longs sticky = (bits & kTail) != 0 ? Longs{} + (int64_t{1} << 29) : Longs{};
     return __builtin_convertvector(Cast<Doubles>((bits & ~kTail) | sticky), HalfFloats);
   };
-  const HalfFloats x = to_odd(low), y = to_odd(high);
-  const Floats v = __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7);
+  return __builtin_shufflevector(to_odd(low), to_odd(high), 0, 1, 2, 3, 4, 5, 6, 7);
+}
+// To f16, rounded to nearest even.
+US_VEC void StoreHalves(Floats v, uint32_t* d) {
   const Ints sign = (Cast<Ints>(v) >> 16) & 0x8000;
   const Ints magnitude = Cast<Ints>(v) & INT32_MAX;
   const Ints normal = (magnitude - (112 << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
@@ -142,6 +150,35 @@ US_VEC void StoreHalves(Doubles low, Doubles high, uint32_t* d) {
   h = h > 0x7c00 || magnitude >= 0x47800000 ? Ints{} + 0x7c00 : h;
   // A sum of zero is positive; one that rounds to zero keeps its sign.
   Store(d, magnitude == 0 ? Ints{} : h | sign);
+}
+
+// (even + odd) * 2^unit, rounded, to d[out ...]; any unit.
+template <bool kHalfD>
+US_VEC void StoreWideSum(const FloatBlock& b, Ints even, Ints odd, Ints unit, int out) {
+  unit = Max(unit, Ints{} - 512);
+  const Doubles low =
+      (LowDoubles(even) + LowDoubles(odd)) * PowerOfTwo(__builtin_shufflevector(unit, unit, 0, 1, 2, 3));
+  const Doubles high =
+      (HighDoubles(even) + HighDoubles(odd)) * PowerOfTwo(__builtin_shufflevector(unit, unit, 4, 5, 6, 7));
+  if (kHalfD) {
+    StoreHalves(OddSingles(low, high), b.d + out);
+  } else {
+    Store(b.d + out, CutToSingles(low, high, b.result_bits));
+    StoreDenormals(low, high, b.result_bits, b.d + out);
+  }
+}
+// The same for units from -126 to 127: scaled as f32, which is exact but for denormals.
+template <bool kHalfD>
+US_VEC void StoreSum(const FloatBlock& b, Ints even, Ints odd, Ints unit, int out) {
+  const Doubles low = LowDoubles(even) + LowDoubles(odd), high = HighDoubles(even) + HighDoubles(odd);
+  if (kHalfD) {
+    StoreHalves(OddSingles(low, high) * SinglePower(unit), b.d + out);
+  } else {
+    const Floats v = CutToSingles(low, high, b.result_bits) * SinglePower(unit);
+    Store(b.d + out, v);
+    const Ints small = ((Cast<Ints>(v) & 0x7f800000) == 0) & ((even | odd) != 0);
+    if (__builtin_expect(AnyLane(small), 0)) StoreWideSum<false>(b, even, odd, unit, out);
+  }
 }
 
 template <bool kSparse, bool kHalfC, bool kHalfD>
@@ -160,7 +197,7 @@ US_VEC void SumBlock(const FloatBlock& b) {
         exponents[k] = Load<Ints>(b.b_exp + at(k)) + a_exp[k];
         top = Max(top, exponents[k]);
       }
-      const Ints base = top + b.dropped_bits;
+      const Ints base = top + (25 - b.fraction_bits);
       // Two sums: sixteen products of up to 2^27 do not fit one.
       Ints even = CutDown(c.sig << 2, base - c.exp), odd{};
       const auto term = [&](int k) {
@@ -172,76 +209,148 @@ US_VEC void SumBlock(const FloatBlock& b) {
         odd += term(k + 1);
       }
       if (k < b.count) even += term(k);
-      const Ints unit = Max(base, Ints{} - 512) - 25;
-      const Doubles low =
-          (LowDoubles(even) + LowDoubles(odd)) * PowerOfTwo(__builtin_shufflevector(unit, unit, 0, 1, 2, 3));
-      const Doubles high = (HighDoubles(even) + HighDoubles(odd)) *
-                           PowerOfTwo(__builtin_shufflevector(unit, unit, 4, 5, 6, 7));
-      if (kHalfD)
-        StoreHalves(low, high, b.d + out);
-      else
-        StoreSingles(low, high, b.result_bits, b.d + out);
+      StoreWideSum<kHalfD>(b, even, odd, base - 25, out);
     }
   }
 }
 
-template <bool kSparse>
-void SumOf(const FloatBlock& b) {
-  if (b.half_c)
-    b.half_d ? SumBlock<kSparse, true, true>(b) : SumBlock<kSparse, true, false>(b);
-  else
-    b.half_d ? SumBlock<kSparse, false, true>(b) : SumBlock<kSparse, false, false>(b);
+// The same by way of f32 values, which is faster: a product of two is exact, so is its multiple by a power of
+// two, and the conversion to an integer cuts toward zero. Four rows at a time share what is loaded of B,
+// unless A is sparse, when each row has its own rows of B.
+template <bool kSparse, bool kHalfC, bool kHalfD>
+US_VEC bool SumValues(const FloatBlock& b) {
+  constexpr int kRows = kSparse ? 1 : 4;
+  Ints too_small{};
+  for (int row = 0; row < b.m; row += kRows) {
+    const int32_t* a_exp = b.a_exp + row * b.stride + b.first;
+    const int32_t* a_value = b.a_sig + row * b.stride + b.first;
+    const uint8_t* select = kSparse ? b.select + row * b.stride + b.first : nullptr;
+    for (int col = 0; col < b.n; col += kWidth) {
+      const auto at = [&](int k) { return (kSparse ? select[k] : b.first + k) * b.n + col; };
+      Floats c_value[kRows], scale[kRows];
+      Ints top[kRows], even[kRows], odd[kRows];
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        c_value[r] = Floats{};
+        top[r] = Ints{} + kZeroExponent;
+        if (b.c != nullptr) {
+          const Ints bits = Load<Ints>(b.c + (row + r) * b.n + col);
+          const Accumulator c = TakeApart<kHalfC>(bits);
+          c_value[r] =
+              kHalfC ? __builtin_convertvector(c.sig, Floats) * SinglePower(Max(c.exp, Ints{} - 100) - 23)
+                     : Cast<Floats>(bits);
+          top[r] = c.exp;
+        }
+      }
+      for (int k = 0; k < b.count; ++k) {
+        const Ints b_exp = Load<Ints>(b.b_exp + at(k));
+#pragma GCC unroll 4
+        for (int r = 0; r < kRows; ++r) top[r] = Max(top[r], b_exp + a_exp[r * b.stride + k]);
+      }
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+        too_small |= (top[r] < -100) & (top[r] > kZeroExponent / 2);
+        scale[r] = SinglePower(b.fraction_bits - Max(top[r], Ints{} - 100));
+        even[r] = __builtin_convertvector(c_value[r] * scale[r], Ints);
+        odd[r] = Ints{};
+      }
+      const auto add_term = [&](int k, Ints(&sum)[kRows]) {
+        const Floats b_value = Load<Floats>(b.b_sig + at(k));
+#pragma GCC unroll 4
+        for (int r = 0; r < kRows; ++r) {
+          const Floats a = Cast<Floats>(Ints{} + a_value[r * b.stride + k]);
+          sum[r] += __builtin_convertvector(a * b_value * scale[r], Ints);
+        }
+      };
+      int k = 0;
+      for (; k + 1 < b.count; k += 2) {
+        add_term(k, even);
+        add_term(k + 1, odd);
+      }
+      if (k < b.count) add_term(k, even);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r)
+        StoreSum<kHalfD>(b, even[r], odd[r], Max(top[r], Ints{} - 100) - b.fraction_bits,
+                         (row + r) * b.n + col);
+    }
+  }
+  return !AnyLane(too_small);
 }
 
-void Sum(const FloatBlock& b) { b.select != nullptr ? SumOf<true>(b) : SumOf<false>(b); }
+template <template <bool, bool, bool> class Kernel>
+US_VEC auto Choose(const FloatBlock& b) {
+  if (b.select != nullptr) {
+    if (b.half_c) return b.half_d ? Kernel<true, true, true>::Run(b) : Kernel<true, true, false>::Run(b);
+    return b.half_d ? Kernel<true, false, true>::Run(b) : Kernel<true, false, false>::Run(b);
+  }
+  if (b.half_c) return b.half_d ? Kernel<false, true, true>::Run(b) : Kernel<false, true, false>::Run(b);
+  return b.half_d ? Kernel<false, false, true>::Run(b) : Kernel<false, false, false>::Run(b);
+}
+template <bool kSparse, bool kHalfC, bool kHalfD>
+struct Values {
+  static bool Run(const FloatBlock& b) { return SumValues<kSparse, kHalfC, kHalfD>(b); }
+};
+template <bool kSparse, bool kHalfC, bool kHalfD>
+struct Significands {
+  static void Run(const FloatBlock& b) { SumBlock<kSparse, kHalfC, kHalfD>(b); }
+};
+bool Sum(const FloatBlock& b) { return Choose<Values>(b); }
+void SumWide(const FloatBlock& b) { Choose<Significands>(b); }
 
-US_VEC bool AnyLane(Ints mask) {
-  return (mask[0] | mask[1] | mask[2] | mask[3] | mask[4] | mask[5] | mask[6] | mask[7]) != 0;
+// Counts are multiples of eight. The format is a constant, so that shifts are.
+template <int kExponent, int kFraction, int kSkipped, bool kFinite, bool kNormalize>
+DecodedRange DecodeValues(const uint32_t* raw, int count, int32_t* value, int32_t* exp) {
+  constexpr int kTop = (1 << kExponent) - 1, kBias = kTop >> 1, kSign = kExponent + kFraction;
+  constexpr int32_t kSpecial = kFinite ? (1 << kSign) - 1 : kTop << kFraction;
+  Ints special{}, wide{};
+  for (int i = 0; i < count; i += kWidth) {
+    const Ints bits = Cast<Ints>(Load<Words>(raw + i) >> kSkipped);
+    const Ints magnitude = bits & ((1 << kSign) - 1);
+    const Ints field = magnitude >> kFraction, denormal = field == 0;
+    const Ints s = (magnitude & ((1 << kFraction) - 1)) | (~denormal & (1 << kFraction));
+    Ints e = field - denormal - kBias;
+    special |= magnitude >= kSpecial;
+    const Ints zero = magnitude == 0;
+    if (kExponent == 8) wide |= ~zero & ((e < -60) | (e > 60));
+    const Ints v = Cast<Ints>(__builtin_convertvector(s, Floats) * SinglePower(e - kFraction));
+    if (kNormalize) e = (v >> 23) - 127;
+    Store(value + i, v | ((bits << (31 - kSign)) & INT32_MIN));
+    Store(exp + i, zero ? Ints{} + kZeroExponent : e);
+  }
+  return {AnyLane(special), AnyLane(wide)};
+}
+DecodedRange Decode(const FloatCoding& f, const uint32_t* raw, int count, int32_t* value, int32_t* exp) {
+  if (f.exponent_bits == 5)
+    return f.fraction_bits == 10 ? DecodeValues<5, 10, 0, false, false>(raw, count, value, exp)
+                                 : DecodeValues<5, 2, 0, false, false>(raw, count, value, exp);
+  if (f.exponent_bits == 4)
+    return f.normalize ? DecodeValues<4, 3, 0, true, true>(raw, count, value, exp)
+                       : DecodeValues<4, 3, 0, true, false>(raw, count, value, exp);
+  return f.fraction_bits == 7 ? DecodeValues<8, 7, 0, false, false>(raw, count, value, exp)
+                              : DecodeValues<8, 10, 13, false, false>(raw, count, value, exp);
 }
 
-// Upper halves of significands stay clear, as Multiply16 wants them. Counts are multiples of eight.
-template <bool kNormalize>
-US_VEC bool DecodeAs(const FloatCoding& f, const uint32_t* raw, int count, int shift, int32_t* sig,
-                     int32_t* exp) {
+// Upper halves of significands stay clear, as Multiply16 wants them.
+void DecodeWide(const FloatCoding& f, const uint32_t* raw, int count, int shift, int32_t* sig, int32_t* exp) {
   const int fraction = f.fraction_bits, top = (1 << f.exponent_bits) - 1, bias = top >> 1;
-  const int32_t fraction_mask = (1 << fraction) - 1, one = 1 << fraction;
   const int sign_shift = 31 - (fraction + f.exponent_bits), skipped = f.skipped_bits;
-  // The least magnitude that is infinite or NaN.
-  const int32_t special_from = f.finite ? (1 << (fraction + f.exponent_bits)) - 1 : top << fraction;
-  Ints special{};
   for (int i = 0; i < count; i += kWidth) {
     const Ints bits = Cast<Ints>(Load<Words>(raw + i) >> skipped);
-    const Ints magnitude = bits & ((1 << (fraction + f.exponent_bits)) - 1);
-    const Ints field = magnitude >> fraction;
-    const Ints denormal = field == 0;
-    Ints s = (bits & fraction_mask) | (~denormal & one);
-    Ints e = field - denormal - bias;
-    special |= magnitude >= special_from;
-    if (kNormalize) {
-      for (int step = 0; step < fraction; ++step) {
-        const Ints low = (s < one) & (s != 0);
-        s = low ? s << 1 : s;
-        e += low;
-      }
-    }
+    const Ints field = (bits >> fraction) & top, denormal = field == 0;
+    Ints s = (bits & ((1 << fraction) - 1)) | (~denormal & (1 << fraction));
     const Ints zero = s == 0;
     s <<= 10 - fraction + shift;
     const Ints sign = (bits << sign_shift) >> 31;
     Store(sig + i, ((s ^ sign) - sign) & 0xffff);
-    Store(exp + i, zero ? Ints{} + kZeroExponent : e);
+    Store(exp + i, zero ? Ints{} + kZeroExponent : field - denormal - bias);
   }
-  return AnyLane(special);
 }
+
 bool AnySpecial(bool half, const uint32_t* bits, int count) {
   const int32_t field = half ? 0x7c00 : 0x7f800000;
   Ints special{};
   for (int i = 0; i < count; i += kWidth) special |= (Load<Ints>(bits + i) & field) == field;
   return AnyLane(special);
-}
-
-bool Decode(const FloatCoding& f, const uint32_t* raw, int count, int shift, int32_t* sig, int32_t* exp) {
-  return f.normalize ? DecodeAs<true>(f, raw, count, shift, sig, exp)
-                     : DecodeAs<false>(f, raw, count, shift, sig, exp);
 }
 
 void Extend(int bits, bool is_signed, const uint32_t* raw, int count, int32_t* out) {
@@ -294,6 +403,6 @@ void SumIntegers(const IntegerBlock& b) {
 }  // namespace
 
 const TensorKernels US_TENSOR_JOIN(kTensorKernels_, US_SEMANTICS_ARCH) = {
-    US_TENSOR_STRING(US_SEMANTICS_ARCH), Decode, AnySpecial, Sum, Extend, SumIntegers};
+    US_TENSOR_STRING(US_SEMANTICS_ARCH), Decode, DecodeWide, AnySpecial, Sum, SumWide, Extend, SumIntegers};
 
 }  // namespace understudy::emu::ptx

@@ -24,13 +24,13 @@ constexpr int kMaxStep = 32;
 struct FloatBlock {
   int m, n;
   int first, count, stride;      // columns [first, first + count) of rows of `stride`
-  const int32_t *a_sig, *a_exp;  // [row * stride + k]
+  const int32_t *a_sig, *a_exp;  // [row * stride + k]; significands, or the bits of f32 values
   const int32_t *b_sig, *b_exp;  // [b row * n + col]
   const uint8_t* select;         // [row * stride + k], or null: the row of B is k
   const uint32_t* c;             // [row * n + col], or null for zeros
   uint32_t* d;
   bool half_c, half_d;
-  int dropped_bits;  // 25 - fraction bits
+  int fraction_bits;
   int result_bits;
 };
 
@@ -41,15 +41,25 @@ struct IntegerBlock {
   int32_t* sum;  // [row * n + col]
 };
 
+struct DecodedRange {
+  bool special = false;  // an element is infinite or NaN
+  bool wide = false;     // an exponent is outside -60 .. 60
+};
+
 struct TensorKernels {
   const char* name;
-  // Significands are multiplied by 2^shift and kept in 16 bits, upper halves clear. Returns whether an
-  // element is infinite or NaN.
-  bool (*decode)(const FloatCoding& coding, const uint32_t* raw, int count, int shift, int32_t* sig,
-                 int32_t* exp);
+  // Elements as f32 values and exponents; values of wide ones are meaningless.
+  DecodedRange (*decode)(const FloatCoding& coding, const uint32_t* raw, int count, int32_t* value,
+                         int32_t* exp);
+  // Elements as significands times 2^shift, kept in 16 bits, upper halves clear, and exponents.
+  void (*decode_wide)(const FloatCoding& coding, const uint32_t* raw, int count, int shift, int32_t* sig,
+                      int32_t* exp);
   // Whether any accumulator (f16 or f32) is infinite or NaN.
   bool (*any_special)(bool half, const uint32_t* bits, int count);
-  void (*floats)(const FloatBlock& block);
+  // Of values. False where terms are so small that their scale has no f32: then nothing is to be used.
+  bool (*floats)(const FloatBlock& block);
+  // Of significands.
+  void (*wide_floats)(const FloatBlock& block);
   // Low `bits` of each word as a signed or unsigned integer in 16 bits, upper halves clear.
   void (*extend)(int bits, bool is_signed, const uint32_t* raw, int count, int32_t* out);
   void (*integers)(const IntegerBlock& block);

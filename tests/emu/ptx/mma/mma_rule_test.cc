@@ -152,6 +152,44 @@ TEST(MmaRule, BitsBelowTheWindowAreCutTowardZero) {
   EXPECT_EQ(d[3 * 8], Bits(1 + 0x1p-23f));
 }
 
+TEST(MmaRule, TermsAtTheEndsOfTheRange) {
+  // Sums of terms near f32's least and greatest: exact ones stay exact, below 2^-149 all is cut, above it is
+  // infinite.
+  const FloatRule& rule = *FindFloatRule(TensorUnit::kMma, Type::kBf16, Type::kBf16);
+  const auto bf16 = [](float v) { return Bits(v) >> 16; };
+  struct Case {
+    float a, b, c, d;
+  };
+  const Case cases[] = {
+      {0, 0, 0x1.8p-120f, 0x1.8p-120f},        // an accumulator below every scale of a fast path
+      {0x1p-60f, 0x1p-60f, 0, 0x1p-120f},      // a product there
+      {0x1p-60f, 0x1p-60f, -0x1p-120f, 0},     // and their difference
+      {0x1p-70f, 0x1.8p-76f, 0, 0x1.8p-146f},  // a denormal result
+      {0x1p-70f, 0x1.cp-78f, 0, 0x1.8p-148f},  // whose last bit is cut
+      {-0x1p-70f, 0x1p-80f, 0, -0.0f},         // to a zero that keeps its sign
+      {0x1p-126f, 0x1p127f, 1, 3},             // factors at both ends
+      {0x1p100f, 0x1p100f, 1, 0x1p127f * 2},   // infinite
+      {0x1p64f, 0x1p63f, 0x1.fffffep126f, 0x1.fffffep127f},
+      {0x1p64f, 0x1p63f, 0x1p127f, 0x1p127f * 2},
+  };
+  for (const Case& test : cases) {
+    Product p = Ones(Type::kBf16, 16);
+    for (int col = 0; col < 8; ++col) {
+      p.b[3 * 8 + col] = bf16(test.b);
+      p.c[7 * 8 + col] = Bits(test.c);
+    }
+    p.a[7 * 16 + 3] = bf16(test.a);
+    for (int kernels = 0; kernels < NumTensorKernels(); ++kernels) {
+      UseTensorKernels(kernels);
+      const std::vector<uint32_t> d = Multiply(rule, p);
+      for (int col = 0; col < 8; ++col)
+        EXPECT_EQ(d[7 * 8 + col], Bits(test.d))
+            << TensorKernelName(kernels) << " " << test.a << " * " << test.b << " + " << test.c;
+      EXPECT_EQ(d[0], 0u);
+    }
+  }
+}
+
 TEST(MmaRule, AnInfinityLeavesOtherOutputsAlone) {
   // Outputs beside special ones are computed by plain integers, those of other tiles by vectors: the same
   // bits.

@@ -160,7 +160,12 @@ std::vector<uint32_t> RunWarpgroup(const json& line, int index, std::string* mes
   return Results(machine, rd, 128, d);
 }
 
-TEST(MmaSeeded, EverySampleIsBitEqual) {
+class MmaSeeded : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, MmaSeeded, testing::Range(0, NumTensorKernels()),
+                         [](const auto& info) { return std::string(TensorKernelName(info.param)); });
+
+TEST_P(MmaSeeded, EverySampleIsBitEqual) {
+  UseTensorKernels(GetParam());
   const char* path = std::getenv("MMA_SEEDED");
   std::ifstream in(path != nullptr ? path : "tests/data/conformance/ptx/mma_seeded.jsonl");
   int samples = 0, lines = 0, equal = 0;
