@@ -150,7 +150,8 @@ std::string PlanWgmma(const Instruction& inst, MatrixPlan* plan) {
   const bool one_bit = bits == 1;
   if (plan->m != 64 || plan->n < 8 || plan->n > 256 || plan->n % 8 != 0 || plan->stored() * bits != 256)
     return "no such shape";
-  if (inst.operands.size() < 4) return "needs D, A, B and scale-d";
+  if (inst.operands.size() < (plan->sparse ? 6u : 4u))
+    return "needs D, A, B, metadata of a sparse A, and scale-d";
   plan->a_in_registers = inst.operands[1].kind == Operand::Kind::kVector;
   plan->a = FindWgmmaLayout(Fragment::kA, 8, plan->stored(), plan->a_type);
   plan->c = plan->d = FindWgmmaLayout(Fragment::kC, plan->n, plan->k, plan->d_type);

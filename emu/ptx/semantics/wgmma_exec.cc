@@ -135,9 +135,10 @@ ExecResult ExecuteWgmma(Warp& warp, const Inst& inst) {
     else
       GatherFragment(*plan.a, rows, a);
   } else {
-    ReadA(SharedMatrix(warp.U64(inst.src(1))[lane]), plan, static_cast<int>(warp.index & 3) * 16, &reader, a);
+    ReadA(SharedMatrix(warp.Lane(inst.src(1), lane)), plan, static_cast<int>(warp.index & 3) * 16, &reader,
+          a);
   }
-  const SharedMatrix b_matrix(warp.U64(inst.src(2))[lane]);
+  const SharedMatrix b_matrix(warp.Lane(inst.src(2), lane));
   if (plan.sparse) GatherSelection(plan, warp.U32(inst.src(3)), select);
   // A false scale-d drops the accumulator.
   const int scale_operand = plan.sparse ? 5 : 3;

@@ -74,7 +74,7 @@ TEST(MatrixText, EveryRecordedInstructionParsesAndIsExact) {
     const std::vector<Instruction>& body = parsed.module->functions.at(0).body;
     ASSERT_EQ(body.size(), 5u);
     for (int i = 0; i < 4; ++i) {
-      const Exec exec = FindMatrixExec(body[i], {});
+      const Exec exec = FindMatrixExec(body[i], {parsed.module.get(), &parsed.module->functions[0]});
       EXPECT_NE(exec.fn, nullptr) << body[i].Name() << ": " << exec.note;
       EXPECT_EQ(exec.state, SemanticState::kExact);
     }
@@ -110,6 +110,22 @@ TEST(MatrixText, WhatThereIsNotIsRefusedByName) {
   EXPECT_EQ(RefusalOf(wgmma, {v4, v4, Arg::Register(64), Arg::Predicate(), Arg::Constant(2), Arg::Constant(1),
                               Arg::Constant(0)}),
             wgmma + ": scales of A and B are 1 or -1");
+}
+
+TEST(MatrixText, RegistersOfAnotherWidthAreRefused) {
+  const ParseResult parsed = Parse(
+      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"
+      ".reg .f32 %f<4>;\n.reg .b32 %r<4>;\n.reg .b64 %d<4>;\n.reg .f64 %x<4>;\n.reg .pred %p;\n"
+      "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%x0, %x1}, {%f0}, {%x3}, {%x0, %x1};\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %d0, %r0, %p, 1, 1, 0, 0;\n"
+      "ret;\n}\n");
+  if (parsed.module == nullptr) return;  // the parser may well say so first
+  const Function& function = parsed.module->functions[0];
+  EXPECT_EQ(FindMatrixExec(function.body[0], {parsed.module.get(), &function}).note,
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64: A is a register of 32 bits, expected 64");
+  EXPECT_EQ(FindMatrixExec(function.body[1], {parsed.module.get(), &function}).note,
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16: B's descriptor is a register of 32 bits, "
+            "expected 64");
 }
 
 TEST(MatrixText, LaterGenerationsAreRefusedByName) {
