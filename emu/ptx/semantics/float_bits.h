@@ -34,21 +34,16 @@ US_LANE float FloatFromHalf(uint32_t h) {
   return FloatOf((r & 0x7fffffffu) | (h & 0x8000u) << 16);
 }
 
-// To nearest even, in integer arithmetic, so that it is the same under every rounding mode of the host. NaNs
-// become 0x7fff.
+// To nearest even; the host must be in that mode. NaNs become 0x7fff.
 US_LANE uint32_t HalfFromFloat(float f) {
   const uint32_t sign = BitsOf(f) & 0x80000000u, a = BitsOf(f) ^ sign;
+  const uint32_t special = a > 0x7f800000u ? 0x7fffu : 0x7c00u;
+  // Added to 2^-1 a magnitude below 2^-14 has its units of 2^-24 in the last places.
+  constexpr uint32_t kMagic = 126u << 23;
+  const uint32_t denormal = BitsOf(FloatOf(a) + FloatOf(kMagic)) - kMagic;
   const uint32_t normal = (a + 0xfffu + ((a >> 13) & 1u) - (112u << 23)) >> 13;
-  // Below 2^-14 a unit is 2^-24: the significand is shifted out by 126 - exponent bits.
-  const uint32_t distance = 126u - (a >> 23);
-  const uint32_t shift = distance > 31u ? 31u : distance;
-  const uint32_t significand = (a & 0x7fffffu) | 0x800000u;
-  const uint32_t kept = significand >> shift, rest = significand & ((1u << shift) - 1u);
-  const uint32_t half = (1u << shift) >> 1;
-  const uint32_t denormal = kept + ((rest > half) | ((rest == half) & ((kept & 1u) != 0)) ? 1u : 0u);
-  const uint32_t finite = a < 0x38800000u ? denormal : normal;
-  const uint32_t r = (a >= 0x47800000u ? 0x7c00u : finite) | sign >> 16;
-  return a > 0x7f800000u ? 0x7fffu : r;
+  const uint32_t r = a >= 0x47800000u ? special : a < 0x38800000u ? denormal : normal;
+  return a > 0x7f800000u ? r : r | sign >> 16;
 }
 
 US_LANE uint32_t BrainFromFloat(float f) {
