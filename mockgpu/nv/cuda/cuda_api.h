@@ -146,6 +146,7 @@ enum {
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
   CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2,
   CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+  CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
   CU_FUNC_ATTRIBUTE_PTX_VERSION = 5,
   CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
   CU_FUNC_ATTRIBUTE_CACHE_MODE_CA = 7,
@@ -746,6 +747,8 @@ typedef struct CUgraphNodeParams {
   long long reserved2;
 } CUgraphNodeParams;
 
+/* The library itself has functions of the same names in a namespace. */
+#ifndef US_CUDA_TYPES_ONLY
 #define CUDA_CALL(symbol, base, since, parameters, ...) CUresult symbol parameters;
 #define CUDA_ALIAS(symbol, base, since, target, parameters, ...) CUresult symbol parameters;
 #define CUDA_PER_THREAD(symbol, base, since, target, parameters, ...) CUresult symbol parameters;
@@ -755,6 +758,7 @@ typedef struct CUgraphNodeParams {
 #undef CUDA_ALIAS
 #undef CUDA_PER_THREAD
 #undef CUDA_REFUSED
+#endif
 
 #ifdef __cplusplus
 }

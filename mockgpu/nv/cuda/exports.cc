@@ -9,6 +9,18 @@
 #include "mockgpu/nv/cuda/driver.h"
 #include "mockgpu/nv/cuda/entry_points.h"
 
+extern "C" {
+#define CUDA_CALL(symbol, base, since, parameters, ...) CUresult symbol parameters;
+#define CUDA_ALIAS(symbol, base, since, target, parameters, ...) CUresult symbol parameters;
+#define CUDA_PER_THREAD(symbol, base, since, target, parameters, ...) CUresult symbol parameters;
+#define CUDA_REFUSED(symbol, base, since, per_thread) CUresult symbol(void);
+#include "mockgpu/nv/cuda/entry_points.inc"
+#undef CUDA_CALL
+#undef CUDA_ALIAS
+#undef CUDA_PER_THREAD
+#undef CUDA_REFUSED
+}
+
 namespace understudy::mockgpu::nv {
 namespace {
 

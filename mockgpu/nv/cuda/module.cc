@@ -281,7 +281,7 @@ CUresult LoadModule(Driver& driver, Context* context, const std::string& ptx, Mo
     auto program = emu::ptx::Program::Build(text, loader.addresses);
     if (!program.ok()) {
       *log += LogLine("fatal  ", std::string(program.status().message()));
-      result = CUDA_ERROR_INVALID_PTX;
+      result = absl::IsUnimplemented(program.status()) ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_PTX;
     } else {
       module->program = *std::move(program);
       result = loader.Relocate(*module->program, log);
