@@ -11,6 +11,7 @@
 //   ./record plan PLAN              many maps, one process: lines "FORM START COUNT STRIDE FILE"
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

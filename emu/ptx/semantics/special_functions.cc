@@ -39,7 +39,8 @@ uint32_t Power(int exponent) { return static_cast<uint32_t>(exponent + 127) << 2
 int64_t Square(uint32_t x) {
   const uint32_t high = x >> 10;
   uint32_t sum = 2 * high * high + ((x >> 9 & 1) * high << 1);
-  for (int i = 2; i <= 8; ++i) sum += (x >> i & 1) * (x >> (18 - i));
+#pragma GCC unroll 7
+  for (int i = 2; i <= 8; ++i) sum += (0u - (x >> i & 1)) & (x >> (18 - i));
   return sum;
 }
 
