@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor-map copies against a reference that visits single elements, written from the CUDA driver manual's
+// description of tiles and im2col boxes and the drawn swizzles (16-byte chunk c of 128-byte line r goes to
+// chunk c ^ r % 8, and accordingly for 64 and 32 bytes).
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "emu/ptx/semantics/tensor_map.h"
+#include "tests/emu/ptx/memory/memory_machine.h"
+
+namespace understudy::emu::ptx {
+namespace {
+
+constexpr uint64_t kBuffer = 0x7f0000000000, kMapAddress = 0x7e0000000000;
+
+uint32_t Swizzled(TensorSwizzle swizzle, uint32_t at) {
+  const uint32_t line = at / 128, in_line = at % 128, chunk = in_line / 16, rest = at % 16;
+  uint32_t flip = 0;
+  if (swizzle == TensorSwizzle::k128B) flip = line % 8;
+  if (swizzle == TensorSwizzle::k64B) flip = line % 8 % 4;
+  if (swizzle == TensorSwizzle::k32B) flip = line % 2;
+  return line * 128 + (chunk ^ flip) * 16 + rest;
+}
+
+struct Tile {
+  TensorMap map;
+  std::vector<int32_t> at;
+};
+
+std::vector<uint8_t> Reference(const Tile& t, const uint8_t* global, uint32_t shared_bytes, uint32_t base) {
+  std::vector<uint8_t> out(shared_bytes, 0xcc);
+  const TensorMap& map = t.map;
+  const int element = TensorElementBytes(map.type);
+  uint32_t count[5] = {1, 1, 1, 1, 1};
+  for (int i = 0; i < map.rank; ++i)
+    count[i] = i == 0 ? map.box[0] : (map.box[i] + map.element_stride[i] - 1) / map.element_stride[i];
+  uint32_t n = 0;
+  for (uint32_t e = 0; e < count[4]; ++e)
+    for (uint32_t d = 0; d < count[3]; ++d)
+      for (uint32_t c = 0; c < count[2]; ++c)
+        for (uint32_t b = 0; b < count[1]; ++b)
+          for (uint32_t a = 0; a < count[0]; ++a, ++n) {
+            const uint32_t index[5] = {a, b, c, d, e};
+            int64_t from = 0;
+            bool inside = true;
+            for (int i = 0; i < map.rank; ++i) {
+              const int64_t x = t.at[i] + int64_t{index[i]} * (i == 0 ? 1 : map.element_stride[i]);
+              inside = inside && x >= 0 && x < static_cast<int64_t>(map.dim[i]);
+              from += x * static_cast<int64_t>(i == 0 ? element : map.stride[i]);
+            }
+            for (int i = 0; i < element; ++i) {
+              const uint8_t fill = map.fill == TensorFill::kZero ? 0 : i == element - 1 ? 0x7f : 0xff;
+              out[Swizzled(map.swizzle, base + n * element + i)] = inside ? global[from + i] : fill;
+            }
+          }
+  return out;
+}
+
+std::string Coordinates(int rank) {
+  std::string text = "{";
+  for (int i = 0; i < rank; ++i) text += (i ? "," : "") + std::string("%r") + std::to_string(10 + i);
+  return text + "}";
+}
+
+TEST(Tensor, TilesOfAllRanksAndSwizzlesLoadAndStore) {
+  std::mt19937 random(5);
+  for (int rank = 1; rank <= 5; ++rank)
+    for (TensorSwizzle swizzle :
+         {TensorSwizzle::kNone, TensorSwizzle::k32B, TensorSwizzle::k64B, TensorSwizzle::k128B})
+      for (int trial = 0; trial < 6; ++trial) {
+        MemoryMachine m;
+        uint8_t* global = m.Map(kBuffer, 1 << 20, "tensor");
+        uint8_t* descriptor = m.Map(kMapAddress, 128, "map");
+        for (int i = 0; i < 1 << 20; ++i) global[i] = static_cast<uint8_t>(random());
+        Tile t;
+        TensorMap& map = t.map;
+        map.rank = rank;
+        map.type = trial % 3 == 0   ? TensorDataType::kF16
+                   : trial % 3 == 1 ? TensorDataType::kF32
+                                    : TensorDataType::kBf16;
+        const uint32_t element = static_cast<uint32_t>(TensorElementBytes(map.type));
+        map.swizzle = swizzle;
+        map.fill = trial % 2 != 0 ? TensorFill::kNan : TensorFill::kZero;
+        map.address = kBuffer;
+        map.stride[0] = element;
+        const uint32_t inner = swizzle == TensorSwizzle::k32B   ? 32
+                               : swizzle == TensorSwizzle::k64B ? 64
+                                                                : 128;
+        uint64_t stride = 256;
+        for (int i = 0; i < rank; ++i) {
+          map.dim[i] = i == 0 ? 100 / element : 3 + random() % 5;
+          if (i > 0) map.stride[i] = stride, stride *= map.dim[i];
+          map.box[i] = i == 0 ? inner / element : 1 + random() % (rank > 3 ? 3 : 5);
+          map.element_stride[i] = i > 0 && trial > 3 ? 1 + random() % 2 : 1;
+          t.at.push_back(static_cast<int32_t>(random() % 6) - 2);
+          m.SetAll("%r" + std::to_string(10 + i), static_cast<uint32_t>(t.at.back()));
+        }
+        ASSERT_TRUE(EncodeTensorMap(map, descriptor).ok()) << EncodeTensorMap(map, descriptor);
+        const uint64_t bytes = TensorCopyBytes(map);
+        ASSERT_LE(bytes, 6000u);
+        std::memset(m.shared(), 0xcc, 8192);
+        m.SetAll("%d1", kMapAddress);
+        m.SetAll("%r1", 1);
+        m.SetAll("%r2", 0);
+        m.SetAll("%r3", static_cast<uint32_t>(bytes));
+        const std::string dim = std::to_string(rank) + "d";
+        ASSERT_EQ(m.Run("mbarrier.init.shared.b64 [smem+8184], %r1;"
+                        "mbarrier.arrive.expect_tx.shared.b64 %d2, [smem+8184], %r3;"
+                        "cp.async.bulk.tensor." +
+                            dim +
+                            ".shared::cluster.global.mbarrier::complete_tx::bytes "
+                            "[smem+1024], [%d1, " +
+                            Coordinates(rank) +
+                            "], [smem+8184];"
+                            "mbarrier.try_wait.parity.shared.b64 %p0, [smem+8184], %r2;",
+                        1),
+                  ExecResult::kNext)
+            << m.fault().message;
+        const std::vector<uint8_t> expected = Reference(t, global, 8192, 1024);
+        ASSERT_EQ(std::memcmp(m.shared(), expected.data(), 8184), 0)
+            << "rank " << rank << " swizzle " << static_cast<int>(swizzle) << " trial " << trial;
+        // Storing what was loaded changes nothing, inside or outside.
+        const std::vector<uint8_t> before(global, global + (1 << 20));
+        ASSERT_EQ(m.Run("cp.async.bulk.tensor." + dim + ".global.shared::cta.bulk_group [%d1, " +
+                            Coordinates(rank) +
+                            "], [smem+1024]; cp.async.bulk.commit_group;"
+                            "cp.async.bulk.wait_group 0;",
+                        1),
+                  ExecResult::kNext)
+            << m.fault().message;
+        ASSERT_EQ(std::memcmp(global, before.data(), 1 << 20), 0);
+      }
+}
+
+TEST(Tensor, Im2colWalksTheBoundingBox) {
+  MemoryMachine m;
+  uint8_t* global = m.Map(kBuffer, 1 << 16, "image");
+  uint8_t* descriptor = m.Map(kMapAddress, 128, "map");
+  constexpr int kC = 8, kW = 5, kH = 4, kN = 2, kPixels = 14;
+  for (int i = 0; i < kC * kW * kH * kN; ++i) {
+    const uint16_t v = static_cast<uint16_t>(i + 1);
+    std::memcpy(global + 2 * i, &v, 2);
+  }
+  TensorMap map;
+  map.mode = TensorMode::kIm2col;
+  map.rank = 4;
+  map.type = TensorDataType::kF16;
+  map.address = kBuffer;
+  map.dim = {kC, kW, kH, kN, 1};
+  map.stride = {2, 2 * kC, 2 * kC * kW, 2 * kC * kW * kH, 0};
+  map.lower = {-1, -1, 0};
+  map.upper = {-1, -1, 0};
+  map.channels = kC;
+  map.pixels = kPixels;
+  ASSERT_TRUE(EncodeTensorMap(map, descriptor).ok()) << EncodeTensorMap(map, descriptor);
+  const int start[4] = {0, 1, 0, 0}, offset[2] = {2, 1};
+  for (int i = 0; i < 4; ++i) m.SetAll("%r" + std::to_string(10 + i), static_cast<uint32_t>(start[i]));
+  m.SetAll("%h1", offset[0]);
+  m.SetAll("%h2", offset[1]);
+  m.SetAll("%d1", kMapAddress);
+  m.SetAll("%r1", 1);
+  m.SetAll("%r2", 0);
+  m.SetAll("%r3", kPixels * kC * 2);
+  ASSERT_EQ(m.Run("mbarrier.init.shared.b64 [smem+4000], %r1;"
+                  "mbarrier.arrive.expect_tx.shared.b64 %d2, [smem+4000], %r3;"
+                  "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+                  "[smem], [%d1, {%r10,%r11,%r12,%r13}], [smem+4000], {%h1,%h2};"
+                  "mbarrier.try_wait.parity.shared.b64 %p0, [smem+4000], %r2;",
+                  1),
+            ExecResult::kNext)
+      << m.fault().message;
+  int w = start[1], h = start[2], n = start[3];
+  for (int pixel = 0; pixel < kPixels; ++pixel) {
+    for (int c = 0; c < kC; ++c) {
+      const int x = w + offset[0], y = h + offset[1];
+      const bool inside = x >= 0 && x < kW && y >= 0 && y < kH && n < kN;
+      uint16_t got;
+      std::memcpy(&got, m.shared() + 2 * (pixel * kC + c), 2);
+      ASSERT_EQ(got, inside ? ((n * kH + y) * kW + x) * kC + c + 1 : 0) << "pixel " << pixel;
+    }
+    if (++w > kW - 1 - 1) {
+      w = -1;
+      if (++h > kH - 1 - 1) h = -1, ++n;
+    }
+  }
+}
+
+TEST(Tensor, ReplacedFieldsAndReductions) {
+  MemoryMachine m;
+  uint8_t* global = m.Map(kBuffer, 8192, "tensor");
+  uint8_t* descriptor = m.Map(kMapAddress, 128, "map");
+  TensorMap map;
+  map.rank = 2;
+  map.type = TensorDataType::kU32;
+  map.address = kBuffer;
+  map.dim = {4, 4, 1, 1, 1};
+  map.stride = {4, 16, 0, 0, 0};
+  map.box = {4, 4, 0, 0, 0};
+  ASSERT_TRUE(EncodeTensorMap(map, descriptor).ok());
+  m.SetAll("%d1", kMapAddress);
+  m.SetAll("%d2", kBuffer + 4096);
+  m.SetAll("%r1", 3);
+  m.SetAll("%r10", 0);
+  m.SetAll("%r11", 0);
+  const uint32_t five = 5;
+  for (int i = 0; i < 16; ++i) std::memcpy(m.shared() + 4 * i, &five, 4);
+  ASSERT_EQ(m.Run("tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2;"
+                  "tensormap.replace.tile.global_dim.global.b1024.b32 [%d1], 1, %r1;"
+                  "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group "
+                  "[%d1, {%r10,%r11}], [smem]; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;",
+                  1),
+            ExecResult::kNext)
+      << m.fault().message;
+  for (int i = 0; i < 16; ++i) {
+    uint32_t got;
+    std::memcpy(&got, global + 4096 + 4 * i, 4);
+    EXPECT_EQ(got, i < 12 ? 5u : 0u) << i;  // the fourth row is outside now
+  }
+}
+
+TEST(Tensor, WhatTheDriverRefusesIsNamed) {
+  TensorMap map;
+  map.rank = 2;
+  map.type = TensorDataType::kF16;
+  map.dim = {64, 64, 1, 1, 1};
+  map.stride = {2, 128, 0, 0, 0};
+  map.box = {64, 64, 0, 0, 0};
+  uint8_t bytes[128];
+  EXPECT_TRUE(EncodeTensorMap(map, bytes).ok());
+  map.swizzle = TensorSwizzle::k64B;
+  EXPECT_EQ(EncodeTensorMap(map, bytes).message(),
+            "tensor map: the inner dimension of the box has 128 bytes, more than the swizzle's 64");
+  map.swizzle = TensorSwizzle::kNone;
+  map.stride[1] = 120;
+  EXPECT_EQ(EncodeTensorMap(map, bytes).message(),
+            "tensor map: stride 120 of dimension 1, expected a multiple of 16 below 2^40");
+  map.stride[1] = 128;
+  map.interleave = TensorInterleave::k32B;
+  EXPECT_EQ(EncodeTensorMap(map, bytes).code(), absl::StatusCode::kUnimplemented);
+  std::memset(bytes, 0, 128);
+  EXPECT_EQ(DecodeTensorMap(bytes).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace understudy::emu::ptx
