@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/ptx/core/special_registers.h"
+
+#include <cstddef>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+
+namespace understudy::emu::ptx {
+namespace {
+
+struct SpecialInfo {
+  const char* name;
+  int bits;
+  bool dynamic;
+};
+constexpr SpecialInfo kSpecials[] = {
+#define PTX_SPECIAL(id, name, bits, dynamic) {name, bits, dynamic},
+#include "emu/ptx/core/special_registers.inc"
+#undef PTX_SPECIAL
+};
+// An H200 runs a CTA of 1024 threads in at most 64 warps of an SM.
+constexpr uint32_t kWarpSlots = 64;
+// The driver keeps the first KiB of an SM's shared memory (cudaDevAttrReservedSharedMemoryPerBlock).
+constexpr uint32_t kReservedShared = 1024;
+
+std::map<std::string, Special> MakeNames() {
+  std::map<std::string, Special> names;
+  for (size_t i = 0; i < std::size(kSpecials); ++i)
+    if (kSpecials[i].name[0] != 0) names[kSpecials[i].name] = static_cast<Special>(i);
+  const auto at = [](Special first, int i) { return static_cast<Special>(static_cast<int>(first) + i); };
+  for (int i = 0; i < 32; ++i) names["envreg" + std::to_string(i)] = at(Special::kEnvreg0, i);
+  for (int i = 0; i < 8; ++i) {
+    names["pm" + std::to_string(i)] = at(Special::kPm0, i);
+    names["pm" + std::to_string(i) + "_64"] = at(Special::kPm0Wide, i);
+  }
+  for (const char* vector : {"tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid",
+                             "cluster_nctaid"})
+    names[std::string(vector) + ".w"] = Special::kZero;
+  return names;
+}
+
+uint64_t Clock(const WarpState& warp) {
+  return warp.launch->executed.load(std::memory_order_relaxed) + warp.cta->cluster->executed + warp.executed;
+}
+// One instruction a nanosecond: near enough to the hardware for waits to end.
+uint64_t Nanoseconds(const WarpState& warp) { return warp.launch->options.time_ns + Clock(warp); }
+
+// The value that all lanes share.
+uint64_t UniformValue(const WarpState& warp, Special special) {
+  const Launch& launch = *warp.launch;
+  const Cta& cta = *warp.cta;
+  const LaunchConfig& config = launch.config;
+  switch (special) {
+    case Special::kNtidX:
+      return config.block.x;
+    case Special::kNtidY:
+      return config.block.y;
+    case Special::kNtidZ:
+      return config.block.z;
+    case Special::kCtaidX:
+      return cta.id[0];
+    case Special::kCtaidY:
+      return cta.id[1];
+    case Special::kCtaidZ:
+      return cta.id[2];
+    case Special::kNctaidX:
+      return config.grid.x;
+    case Special::kNctaidY:
+      return config.grid.y;
+    case Special::kNctaidZ:
+      return config.grid.z;
+    case Special::kClusteridX:
+      return cta.cluster->id[0];
+    case Special::kClusteridY:
+      return cta.cluster->id[1];
+    case Special::kClusteridZ:
+      return cta.cluster->id[2];
+    case Special::kNclusteridX:
+      return launch.clusters.x;
+    case Special::kNclusteridY:
+      return launch.clusters.y;
+    case Special::kNclusteridZ:
+      return launch.clusters.z;
+    case Special::kClusterCtaidX:
+      return cta.rank_id[0];
+    case Special::kClusterCtaidY:
+      return cta.rank_id[1];
+    case Special::kClusterCtaidZ:
+      return cta.rank_id[2];
+    case Special::kClusterNctaidX:
+      return config.cluster.x;
+    case Special::kClusterNctaidY:
+      return config.cluster.y;
+    case Special::kClusterNctaidZ:
+      return config.cluster.z;
+    case Special::kClusterCtarank:
+      return cta.rank;
+    case Special::kClusterNctarank:
+      return launch.ctas_per_cluster;
+    case Special::kIsExplicitCluster:
+      return launch.explicit_cluster;
+    case Special::kWarpid:
+      return warp.index;
+    case Special::kNwarpid:
+      return kWarpSlots;
+    case Special::kSmid:
+      return static_cast<uint32_t>(cta.ordinal % launch.options.device.sm_count);
+    case Special::kNsmid:
+      return launch.options.device.sm_count;
+    case Special::kGridid:
+      return launch.grid_id;
+    case Special::kTotalSmemSize:
+      return launch.shared_bytes;
+    case Special::kDynamicSmemSize:
+      return config.dynamic_shared_bytes;
+    case Special::kAggrSmemSize:
+      return launch.shared_bytes + kReservedShared;
+    case Special::kReservedSmemOffsetEnd:
+    case Special::kReservedSmemOffsetCap:
+      return kReservedShared;
+    case Special::kClock:
+    case Special::kClock64:
+      return Clock(warp);
+    case Special::kClockHi:
+      return Clock(warp) >> 32;
+    case Special::kGlobaltimer:
+    case Special::kGlobaltimerLo:
+      return Nanoseconds(warp);
+    case Special::kGlobaltimerHi:
+      return Nanoseconds(warp) >> 32;
+    case Special::kDynamicSharedBase:
+      return launch.dynamic_shared_base;
+    case Special::kCurrentGraphExec:
+      return launch.config.graph_exec;
+    default:
+      break;
+  }
+  // The halves of the grid's workspace, through which cooperative groups synchronise a grid.
+  const int environment = static_cast<int>(special) - static_cast<int>(Special::kEnvreg0);
+  if (environment == 1) return config.grid_workspace >> 32;
+  if (environment == 2) return config.grid_workspace & 0xffffffff;
+  return 0;
+}
+
+}  // namespace
+
+bool FindSpecial(const std::string& name, Special* special) {
+  static const auto* const names = new std::map<std::string, Special>(MakeNames());
+  auto it = names->find(name);
+  if (it == names->end()) return false;
+  *special = it->second;
+  return true;
+}
+
+int SpecialBits(Special special) {
+  const size_t i = static_cast<size_t>(special);
+  if (i < std::size(kSpecials)) return kSpecials[i].bits;
+  return special >= Special::kPm0Wide ? 64 : 32;
+}
+
+bool IsDynamic(Special special) {
+  const size_t i = static_cast<size_t>(special);
+  return i < std::size(kSpecials) && kSpecials[i].dynamic;
+}
+
+void FillSpecial(WarpState& warp, const SpecialRow& row) {
+  const Special special = static_cast<Special>(row.special);
+  const Dim3 block = warp.launch->config.block;
+  const uint64_t uniform = UniformValue(warp, special) + static_cast<uint64_t>(row.addend);
+  uint8_t* out = warp.base[Src::kSpecialRow] + row.offset;
+  if (row.bytes == 0) {
+    *reinterpret_cast<uint32_t*>(out) = uniform != 0 ? ~0u : 0;
+    return;
+  }
+  for (uint32_t lane = 0; lane < kWarpSize; ++lane) {
+    uint64_t value = uniform;
+    const uint32_t thread = warp.index * kWarpSize + lane;
+    switch (special) {
+      case Special::kTidX:
+        value = thread % block.x;
+        break;
+      case Special::kTidY:
+        value = thread / block.x % block.y;
+        break;
+      case Special::kTidZ:
+        value = thread / block.x / block.y;
+        break;
+      case Special::kLaneid:
+        value = lane;
+        break;
+      case Special::kLanemaskEq:
+        value = 1u << lane;
+        break;
+      case Special::kLanemaskLe:
+        value = (2u << lane) - 1;
+        break;
+      case Special::kLanemaskLt:
+        value = (1u << lane) - 1;
+        break;
+      case Special::kLanemaskGe:
+        value = ~((1u << lane) - 1);
+        break;
+      case Special::kLanemaskGt:
+        value = ~((2u << lane) - 1);
+        break;
+      default:
+        break;
+    }
+    if (row.bytes == 8)
+      reinterpret_cast<uint64_t*>(out)[lane] = value;
+    else
+      reinterpret_cast<uint32_t*>(out)[lane] =
+          row.bytes == 4 ? static_cast<uint32_t>(value)
+                         : static_cast<uint32_t>(value) & ((1u << 8 * row.bytes) - 1);
+  }
+}
+
+}  // namespace understudy::emu::ptx
