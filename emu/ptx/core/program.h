@@ -43,6 +43,7 @@ struct Inst {
   ExecFn wrapped = nullptr;
   int16_t member_mask = -1;
   bool has_destination = false;  // operand 0 is written (of warp-synchronous ones)
+  bool reads_clock = false;      // an operand is a special register that is read at each use
 
   const BoundOperand& op(int i) const { return operands[i]; }
   Src src(int i) const { return operands[i].row; }
@@ -62,15 +63,36 @@ struct BoundFunction {
   struct LocalRow {
     uint32_t row = 0;
     uint8_t bytes = 8;
-    int64_t offset = 0;  // from Frame::local_base
+    int64_t offset = 0;  // from Frame::local_base; of module-scope variables from 0
+    bool module_scope = false;
   };
   std::vector<LocalRow> local_rows;
+  // Parameters whose address is taken are copied into local memory, where the address then points.
+  struct SpilledParam {
+    uint32_t param_offset = 0, local_offset = 0, bytes = 0;
+  };
+  std::vector<SpilledParam> spilled_params;
+  std::vector<Src> registers;  // rows of Function::registers
   // What the CUDA device runtime defines and modules only declare.
   enum class Builtin : uint8_t { kNone, kVprintf, kMalloc, kFree, kAssertFail };
   Builtin builtin = Builtin::kNone;
   // Entries: what calls can need of local memory in all, or ~0 when recursion, indirect calls or alloca leave
   // it open.
   uint64_t stack_bytes = 0;
+};
+
+// A call, bound: what goes where.
+struct CallPlan {
+  struct Value {
+    bool in_param = false;
+    uint32_t param_offset = 0;  // in .param space of the caller
+    Src row;                    // else a register or constant
+    bool sink = false;
+  };
+  int callee = -1;  // Program::functions; -1: the address is in `target`
+  Src target;
+  std::vector<Value> arguments, returns;
+  int prototype = -1;  // Function::prototypes
 };
 
 // A special register (or the address of dynamic shared memory) that the module names, as a row that is filled
@@ -101,6 +123,10 @@ class Program {
   // Static shared memory of a kernel: module-scope .shared and those of the functions it can reach, laid out
   // from offset 0.
   uint32_t static_shared_bytes(const BoundFunction& kernel) const;
+  // Alignment of dynamic shared memory behind it.
+  uint32_t dynamic_shared_alignment(const BoundFunction& kernel) const;
+  // Module-scope .local variables, at the bottom of each lane's local memory.
+  uint32_t module_local_bytes() const;
   // Kernel parameters: size of the block and offset of parameter i (PTX's alignment rules).
   uint32_t param_block_bytes(const BoundFunction& kernel) const;
   std::vector<uint32_t> param_offsets(const BoundFunction& kernel) const;
@@ -112,9 +138,10 @@ class Program {
   const std::vector<SpecialRow>& special_rows() const;
   uint32_t special_bytes() const;
 
+  struct Impl;
+
  private:
   Program();
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
