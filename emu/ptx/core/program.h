@@ -81,6 +81,11 @@ struct BoundFunction {
   uint64_t stack_bytes = 0;
 };
 
+// Local memory that a call takes from its lanes' stacks: at least what a return address needs.
+inline uint32_t StackFrameBytes(const BoundFunction& function) {
+  return function.local_bytes > 16 ? function.local_bytes : 16;
+}
+
 // A call, bound: what goes where.
 struct CallPlan {
   struct Value {
