@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "emu/ptx/core/scheduler.h"
+
+namespace understudy::emu::ptx {
+namespace {
+
+std::string TextAt(const Launch& launch, const BoundFunction& function, uint32_t pc, Location* location) {
+  if (pc >= function.text->body.size()) {
+    if (location != nullptr) *location = function.text->location;
+    return "the end of " + function.text->name;
+  }
+  const Instruction& inst = function.text->body[pc];
+  if (location != nullptr) *location = inst.location;
+  const std::string line = launch.program->module().SourceLine(inst.location.line);
+  return line.empty() ? inst.Name() : line;
+}
+
+void Place(const WarpState& warp, const Launch& launch, const BoundFunction& function, uint32_t pc, int lane,
+           LaunchFault* fault) {
+  fault->kernel = launch.kernel->text->name;
+  fault->function = function.text->name;
+  fault->pc = pc;
+  fault->text = TextAt(launch, function, pc, &fault->location);
+  fault->cta = Dim3{warp.cta->id[0], warp.cta->id[1], warp.cta->id[2]};
+  fault->warp = static_cast<int>(warp.index);
+  fault->lane = lane;
+  const Dim3 block = launch.config.block;
+  const uint32_t thread = warp.index * kWarpSize + static_cast<uint32_t>(lane < 0 ? 0 : lane);
+  fault->thread = Dim3{thread % block.x, thread / block.x % block.y, thread / block.x / block.y};
+}
+
+std::string Where(const LaunchFault& f, const Launch& launch) {
+  return absl::StrFormat("%s:%d: '%s' in %s, CTA (%d,%d,%d), warp %d, thread (%d,%d,%d)",
+                         launch.program->module().name, f.location.line, f.text, f.function, f.cta.x, f.cta.y,
+                         f.cta.z, f.warp, f.thread.x, f.thread.y, f.thread.z);
+}
+
+std::string WaitText(const Launch& launch, const Group& group) {
+  Location location;
+  const std::string text = TextAt(launch, *group.frame->function, group.pc, &location);
+  std::string what;
+  switch (group.wait) {
+    case Group::Wait::kSync:
+      what = absl::StrFormat("for lanes 0x%08x", group.sync_mask);
+      break;
+    case Group::Wait::kBarrier:
+      what = absl::StrFormat("at barrier %d", group.barrier);
+      break;
+    case Group::Wait::kCluster:
+      what = "at the cluster's barrier";
+      break;
+    default:
+      what = "for a condition";
+  }
+  return absl::StrFormat("lanes 0x%08x wait %s at line %d '%s'", group.mask, what, location.line, text);
+}
+
+}  // namespace
+
+LaunchFault FaultReport(const WarpState& warp, const Fault& fault, const Launch& launch) {
+  LaunchFault report;
+  report.kind = fault.kind;
+  report.memory = fault.memory;
+  const BoundFunction& function = warp.frame != nullptr ? *warp.frame->function : *launch.kernel;
+  Place(warp, launch, function, warp.pc, fault.lane, &report);
+  report.message = absl::StrFormat("%s: %s; %s", FaultKindName(fault.kind), fault.message, Where(report, launch));
+  if (fault.memory.kind != MemoryFaultKind::kNone && fault.message.find("0x") == std::string::npos)
+    report.message += "; " + fault.memory.Message();
+  return report;
+}
+
+LaunchFault HangReport(Cluster& cluster, const Launch& launch) {
+  LaunchFault report;
+  report.kind = FaultKind::kHang;
+  std::string points;
+  int shown = 0;
+  for (uint32_t c = 0; c < cluster.num_ctas; ++c)
+    for (uint32_t w = 0; w < cluster.ctas[c]->num_warps; ++w) {
+      const WarpState& warp = *cluster.ctas[c]->warps[w];
+      for (int i = 0; i < warp.num_groups; ++i) {
+        const Group& group = warp.groups[static_cast<size_t>(i)];
+        if (shown == 0)
+          Place(warp, launch, *group.frame->function, group.pc, std::countr_zero(group.mask), &report);
+        if (shown++ < 8) points += absl::StrFormat("; warp %d: %s", w, WaitText(launch, group));
+      }
+    }
+  if (shown > 8) points += absl::StrFormat("; and %d more", shown - 8);
+  report.message = absl::StrFormat("%s: %s%s", FaultKindName(report.kind), Where(report, launch), points);
+  return report;
+}
+
+}  // namespace understudy::emu::ptx
