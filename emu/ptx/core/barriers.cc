@@ -39,8 +39,7 @@ void WriteResult(WarpState& warp, const Group& group, const Barrier& barrier) {
   const uint32_t value = inst.text->Has("popc")  ? barrier.popc
                          : inst.text->Has("and") ? barrier.all
                                                  : barrier.any;
-  for (uint32_t m = group.mask; m != 0; m &= m - 1)
-    warp.SetLane(inst.src(0), std::countr_zero(m), value);
+  for (uint32_t m = group.mask; m != 0; m &= m - 1) warp.SetLane(inst.src(0), std::countr_zero(m), value);
   warp.base[Src::kFrame] = base;
 }
 
@@ -111,9 +110,9 @@ ExecResult ComeToBarrier(WarpState& warp, const Inst& inst, BarrierOp op, uint32
                      absl::StrFormat("barrier %d with %d threads: expected a multiple of 32", id, threads));
   Cta& cta = *warp.cta;
   if (threads > cta.num_warps * kWarpSize)
-    return warp.Fail(FaultKind::kBarrier, lane,
-                     absl::StrFormat("barrier %d with %d threads: the CTA has %d", id, threads,
-                                     cta.num_threads));
+    return warp.Fail(
+        FaultKind::kBarrier, lane,
+        absl::StrFormat("barrier %d with %d threads: the CTA has %d", id, threads, cta.num_threads));
   Barrier& barrier = cta.barriers[id];
   if (!barrier.active) {
     barrier.active = true;
@@ -121,8 +120,8 @@ ExecResult ComeToBarrier(WarpState& warp, const Inst& inst, BarrierOp op, uint32
     barrier.first = &inst;
   } else if (barrier.expected != threads) {
     return warp.Fail(FaultKind::kBarrier, lane,
-                     absl::StrFormat("barrier %d with %d threads (0: all): line %d has come to it with %d", id,
-                                     threads, barrier.first->text->location.line, barrier.expected));
+                     absl::StrFormat("barrier %d with %d threads (0: all): line %d has come to it with %d",
+                                     id, threads, barrier.first->text->location.line, barrier.expected));
   }
   const uint32_t bits = predicate & mask;
   barrier.popc += static_cast<uint32_t>(std::popcount(bits));

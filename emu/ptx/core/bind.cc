@@ -58,8 +58,8 @@ bool IsWarpSynchronous(const Instruction& inst, int16_t* member_mask) {
 }
 
 bool HasDestination(const Instruction& inst) {
-  return inst.op != Op::kBar && inst.op != Op::kBarrier && inst.op != Op::kStmatrix && !inst.operands.empty() &&
-         !(inst.op == Op::kWmma && inst.Has("store"));
+  return inst.op != Op::kBar && inst.op != Op::kBarrier && inst.op != Op::kStmatrix &&
+         !inst.operands.empty() && !(inst.op == Op::kWmma && inst.Has("store"));
 }
 
 class FunctionBinder {
@@ -75,9 +75,8 @@ class FunctionBinder {
       Inst inst;
       absl::Status status = BindInstruction(text_.body[i], &inst);
       if (!status.ok())
-        return absl::InvalidArgumentError(
-            absl::StrFormat("%s:%d: %s", program_.module->name, text_.body[i].location.line,
-                            std::string(status.message())));
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "%s:%d: %s", program_.module->name, text_.body[i].location.line, std::string(status.message())));
       bound_.code.push_back(inst);
       flow.push_back(FlowOf(text_.body[i]));
     }
@@ -279,10 +278,10 @@ class FunctionBinder {
         out->index = ResolveAlias(*program_.module, operand.index);
         const Function& function = program_.module->functions[static_cast<size_t>(out->index)];
         if (function.is_declaration && FindBuiltin(function.name) == Builtin::kNone)
-          return absl::InvalidArgumentError(
-              absl::StrFormat("unresolved extern function '%s': expected a definition in the module or one of "
-                              "vprintf, malloc, free, __assertfail",
-                              function.name));
+          return absl::InvalidArgumentError(absl::StrFormat(
+              "unresolved extern function '%s': expected a definition in the module or one of "
+              "vprintf, malloc, free, __assertfail",
+              function.name));
         out->row = program_.constants.Row(RowBytes(type == Type::kNone ? Type::kU64 : type),
                                           kCodeWindow + 16 * (static_cast<uint64_t>(out->index) + 1));
         return absl::OkStatus();
@@ -291,8 +290,7 @@ class FunctionBinder {
       case Kind::kPredicatePair:
       case Kind::kGroup:
       case Kind::kTensor: {
-        std::vector<BoundOperand>& elements =
-            program_.operand_storage.emplace_back(operand.elements.size());
+        std::vector<BoundOperand>& elements = program_.operand_storage.emplace_back(operand.elements.size());
         for (size_t i = 0; i < elements.size(); ++i) {
           Type element = type;
           if (operand.kind == Kind::kTensor) element = Type::kU32;
@@ -516,7 +514,8 @@ absl::Status Program::Impl::Bind(const SymbolAddresses& addresses) {
     functions[i].index = static_cast<int>(i);
     if (functions[i].text->is_declaration) functions[i].builtin = FindBuiltin(functions[i].text->name);
   }
-  for (BoundFunction& function : functions) US_RETURN_IF_ERROR(FunctionBinder(this, addresses, &function).Run());
+  for (BoundFunction& function : functions)
+    US_RETURN_IF_ERROR(FunctionBinder(this, addresses, &function).Run());
   std::vector<uint64_t> frame_bytes;
   for (const BoundFunction& function : functions) frame_bytes.push_back(StackFrameBytes(function));
   for (BoundFunction& function : functions)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The parts of Program::Build: rows for everything that an instruction can name, and the instructions bound to
-// them. Private to the core.
+// The parts of Program::Build: rows for everything that an instruction can name, and the instructions bound
+// to them. Private to the core.
 
 #include <deque>
 #include <map>

@@ -116,7 +116,8 @@ FrameState* NewFrame(WarpState& warp, const BoundFunction& function, FrameState*
     if (row.bytes == 8)
       std::fill_n(reinterpret_cast<uint64_t*>(frame->rows + row.row), kWarpSize, value);
     else
-      std::fill_n(reinterpret_cast<uint32_t*>(frame->rows + row.row), kWarpSize, static_cast<uint32_t>(value));
+      std::fill_n(reinterpret_cast<uint32_t*>(frame->rows + row.row), kWarpSize,
+                  static_cast<uint32_t>(value));
   }
   return frame;
 }

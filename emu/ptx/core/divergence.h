@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Groups of lanes of a warp: how they part, wait and meet. Independent thread scheduling: any group may run at
-// any time, and lanes that wait for others to meet again do so only as long as nobody needs them elsewhere.
+// Groups of lanes of a warp: how they part, wait and meet. Independent thread scheduling: any group may run
+// at any time, and lanes that wait for others to meet again do so only as long as nobody needs them
+// elsewhere.
 //
-// While a group runs it is groups[current], with its pc in Warp::pc. A function that changes groups leaves the
-// warp with `reload` set, and its executor returns kControl.
+// While a group runs it is groups[current], with its pc in Warp::pc. A function that changes groups leaves
+// the warp with `reload` set, and its executor returns kControl.
 
 #include <cstdint>
 

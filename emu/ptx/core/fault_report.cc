@@ -67,7 +67,8 @@ LaunchFault FaultReport(const WarpState& warp, const Fault& fault, const Launch&
   report.memory = fault.memory;
   const BoundFunction& function = warp.frame != nullptr ? *warp.frame->function : *launch.kernel;
   Place(warp, launch, function, warp.pc, fault.lane, &report);
-  report.message = absl::StrFormat("%s: %s; %s", FaultKindName(fault.kind), fault.message, Where(report, launch));
+  report.message =
+      absl::StrFormat("%s: %s; %s", FaultKindName(fault.kind), fault.message, Where(report, launch));
   if (fault.memory.kind != MemoryFaultKind::kNone && fault.message.find("0x") == std::string::npos)
     report.message += "; " + fault.memory.Message();
   return report;

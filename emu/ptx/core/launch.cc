@@ -34,28 +34,30 @@ absl::Status Plan(Launch& launch) {
   constexpr uint32_t kMaxGrid[3] = {0x7fffffff, 65535, 65535}, kMaxBlock[3] = {1024, 1024, 64};
   for (int i = 0; i < 3; ++i) {
     if (grid[i] == 0 || grid[i] > kMaxGrid[i])
-      return Wrong(launch, absl::StrFormat("grid dimension %d is %d: expected 1 to %d", i, grid[i], kMaxGrid[i]));
+      return Wrong(launch,
+                   absl::StrFormat("grid dimension %d is %d: expected 1 to %d", i, grid[i], kMaxGrid[i]));
     if (block[i] == 0 || block[i] > kMaxBlock[i])
       return Wrong(launch,
                    absl::StrFormat("block dimension %d is %d: expected 1 to %d", i, block[i], kMaxBlock[i]));
     if (cluster[i] == 0 || grid[i] % cluster[i] != 0)
-      return Wrong(launch, absl::StrFormat("cluster dimension %d is %d: expected a divisor of the grid's %d", i,
-                                           cluster[i], grid[i]));
+      return Wrong(launch, absl::StrFormat("cluster dimension %d is %d: expected a divisor of the grid's %d",
+                                           i, cluster[i], grid[i]));
     if (text.required_threads[i] != 0 && text.required_threads[i] != block[i])
       return Wrong(launch, absl::StrFormat("block dimension %d is %d: .reqntid asks for %d", i, block[i],
                                            text.required_threads[i]));
   }
   if (config.block.count() > 1024)
-    return Wrong(launch, absl::StrFormat("a block of %d threads: expected at most 1024", config.block.count()));
+    return Wrong(launch,
+                 absl::StrFormat("a block of %d threads: expected at most 1024", config.block.count()));
   if (config.cluster.count() > 16)
-    return Wrong(launch, absl::StrFormat("a cluster of %d CTAs: expected at most 16", config.cluster.count()));
+    return Wrong(launch,
+                 absl::StrFormat("a cluster of %d CTAs: expected at most 16", config.cluster.count()));
   if (config.params.size() < launch.program->param_block_bytes(*launch.kernel))
     return Wrong(launch, absl::StrFormat("%d bytes of parameters: expected %d", config.params.size(),
                                          launch.program->param_block_bytes(*launch.kernel)));
   launch.clusters = Dim3{config.grid.x / config.cluster.x, config.grid.y / config.cluster.y,
                          config.grid.z / config.cluster.z};
-  launch.explicit_cluster =
-      config.explicit_cluster || text.explicit_cluster || config.cluster.count() > 1;
+  launch.explicit_cluster = config.explicit_cluster || text.explicit_cluster || config.cluster.count() > 1;
   launch.ctas_per_cluster = static_cast<uint32_t>(config.cluster.count());
   launch.threads_per_cta = static_cast<uint32_t>(config.block.count());
   launch.warps_per_cta = (launch.threads_per_cta + kWarpSize - 1) / kWarpSize;
@@ -63,8 +65,8 @@ absl::Status Plan(Launch& launch) {
   const uint64_t alignment = std::max(launch.program->dynamic_shared_alignment(*launch.kernel), 16u);
   const uint64_t base = (launch.static_shared + alignment - 1) / alignment * alignment;
   launch.dynamic_shared_base = static_cast<uint32_t>(base);
-  const uint64_t shared = config.dynamic_shared_bytes == 0 ? launch.static_shared
-                                                           : base + config.dynamic_shared_bytes;
+  const uint64_t shared =
+      config.dynamic_shared_bytes == 0 ? launch.static_shared : base + config.dynamic_shared_bytes;
   if (shared > launch.options.device.max_shared_per_block)
     return Wrong(launch, absl::StrFormat("%d bytes of shared memory: the device has %d a block", shared,
                                          launch.options.device.max_shared_per_block));
@@ -75,7 +77,8 @@ absl::Status Plan(Launch& launch) {
                              ? own + launch.kernel->stack_bytes + 64
                              : std::max(limit, own + StackFrameBytes(*launch.kernel));
   if (stack > 512 * 1024)
-    return Wrong(launch, absl::StrFormat("%d bytes of local memory a thread: expected at most 524288", stack));
+    return Wrong(launch,
+                 absl::StrFormat("%d bytes of local memory a thread: expected at most 524288", stack));
   launch.local_bytes = static_cast<uint32_t>((stack + 15) / 16 * 16);
   return absl::OkStatus();
 }

@@ -45,9 +45,9 @@ struct LaunchConfig {
   std::vector<uint8_t> params;          // the kernel's parameter block
   bool cooperative = false;             // every CTA is resident
   uint32_t local_bytes_per_thread = 0;  // stack limit (cuCtxSetLimit); 0: 64 KiB
-  uint64_t grid_workspace = 0;          // %envreg1:%envreg2 of a cooperative launch: where its grid barrier lives
-  uint64_t graph_exec = 0;              // %current_graph_exec
-  bool explicit_cluster = false;        // %is_explicit_cluster; set as well where `cluster` is not 1
+  uint64_t grid_workspace = 0;    // %envreg1:%envreg2 of a cooperative launch: where its grid barrier lives
+  uint64_t graph_exec = 0;        // %current_graph_exec
+  bool explicit_cluster = false;  // %is_explicit_cluster; set as well where `cluster` is not 1
 };
 
 struct LaunchOptions {

@@ -102,9 +102,9 @@ SharedLayout LayOutShared(const Module& module, const CallGraph& graph) {
   layout.kernel_bytes.assign(module.functions.size(), 0);
   layout.kernel_dynamic_alignment.assign(module.functions.size(), 1);
   const auto variable_of = [&](std::pair<int, int> key) -> const Variable& {
-    return key.first < 0 ? module.variables[static_cast<size_t>(key.second)]
-                         : module.functions[static_cast<size_t>(key.first)]
-                               .variables[static_cast<size_t>(key.second)];
+    return key.first < 0
+               ? module.variables[static_cast<size_t>(key.second)]
+               : module.functions[static_cast<size_t>(key.first)].variables[static_cast<size_t>(key.second)];
   };
   std::map<std::pair<int, int>, std::vector<size_t>> users;
   for (size_t f = 0; f < module.functions.size(); ++f) {
@@ -122,9 +122,8 @@ SharedLayout LayOutShared(const Module& module, const CallGraph& graph) {
   // Those of most kernels first: fewer holes.
   std::vector<std::pair<int, int>> order;
   for (const auto& [key, kernels] : users) order.push_back(key);
-  std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-    return users[a].size() > users[b].size();
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](const auto& a, const auto& b) { return users[a].size() > users[b].size(); });
   for (const auto& key : order) {
     const Variable& variable = variable_of(key);
     uint64_t offset = 0;

@@ -27,7 +27,7 @@ struct CallGraph {
     bool calls_indirectly = false, moves_stack = false;
     std::set<std::pair<int, int>> shared;  // function (-1: the module), variable
   };
-  std::vector<Node> nodes;     // by function
+  std::vector<Node> nodes;  // by function
   std::set<int> address_taken;
 
   explicit CallGraph(const Module& module);
@@ -38,11 +38,11 @@ struct CallGraph {
 // The function that an alias stands for, else the function itself.
 int ResolveAlias(const Module& module, int function);
 
-// Shared memory. A variable has one address in all kernels that use it; variables that no kernel uses together
-// may share theirs.
+// Shared memory. A variable has one address in all kernels that use it; variables that no kernel uses
+// together may share theirs.
 struct SharedLayout {
   std::map<std::pair<int, int>, uint64_t> offsets;
-  std::vector<uint64_t> kernel_bytes;             // by function; 0 of others
+  std::vector<uint64_t> kernel_bytes;              // by function; 0 of others
   std::vector<uint64_t> kernel_dynamic_alignment;  // of the extern variables that the kernel can name
 };
 SharedLayout LayOutShared(const Module& module, const CallGraph& graph);

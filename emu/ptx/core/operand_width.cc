@@ -40,8 +40,8 @@ Type OperandType(const Instruction& inst, int index) {
     case Op::kBfi:
       return index >= 3 ? Type::kU32 : first;
     case Op::kCvt:
-      // cvt.dtype.atype; cvt.pack has three types, the converted one second; with more sources (cvt.rn.f16x2.f32
-      // d, a, b) all are of the second.
+      // cvt.dtype.atype; cvt.pack has three types, the converted one second; with more sources
+      // (cvt.rn.f16x2.f32 d, a, b) all are of the second.
       return index == 0 || inst.types.size() < 2 ? first : inst.types[1];
     case Op::kSet:
       return index == 0 ? first : index == 3 ? Type::kPred : inst.type(1);
@@ -54,8 +54,9 @@ Type OperandType(const Instruction& inst, int index) {
     case Op::kMatch:
       return index == 1 ? first : Type::kU32;
     case Op::kVote:
-      return index == 0 ? (first == Type::kPred ? Type::kPred : Type::kU32)
-                        : index == 1 ? Type::kPred : Type::kU32;
+      return index == 0   ? (first == Type::kPred ? Type::kPred : Type::kU32)
+             : index == 1 ? Type::kPred
+                          : Type::kU32;
     case Op::kBar:
     case Op::kBarrier:
       // .red takes its predicate last.

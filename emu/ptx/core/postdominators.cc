@@ -98,7 +98,8 @@ std::vector<uint32_t> ReconvergencePoints(const std::vector<Flow>& code) {
         const size_t b = static_cast<size_t>(order[i]);
         int common = kNone;
         for (int s : blocks[b].successors) {
-          if (position[static_cast<size_t>(s)] == kNone || immediate[static_cast<size_t>(s)] == kNone) continue;
+          if (position[static_cast<size_t>(s)] == kNone || immediate[static_cast<size_t>(s)] == kNone)
+            continue;
           if (common == kNone) {
             common = s;
             continue;

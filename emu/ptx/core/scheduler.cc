@@ -127,8 +127,8 @@ WarpTurn RunWarp(WarpState& warp, uint64_t limit) {
     warp.current = next;
     ExecResult last;
     const int groups = warp.num_groups;
-    const uint32_t done = RunGroup(warp, static_cast<uint32_t>(std::min<uint64_t>(limit - turn.executed, kQuantum)),
-                                   &last);
+    const uint32_t done =
+        RunGroup(warp, static_cast<uint32_t>(std::min<uint64_t>(limit - turn.executed, kQuantum)), &last);
     turn.executed += done;
     warp.executed += done;
     if (last == ExecResult::kFault) {
@@ -182,8 +182,8 @@ bool StartCluster(Cluster& cluster, Launch& launch, uint64_t ordinal) {
     cta.barriers.fill(Barrier{});
     cta.shared_bytes = launch.shared_bytes;
     cta.shared_storage.assign(launch.shared_bytes / 8 + 130, 0);
-    cta.shared = reinterpret_cast<uint8_t*>(
-        (reinterpret_cast<uintptr_t>(cta.shared_storage.data()) + 1023) / 1024 * 1024);
+    cta.shared = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(cta.shared_storage.data()) + 1023) /
+                                            1024 * 1024);
     // As much padding as alignment needs lies within the storage: 1024 bytes and the size.
     cta.num_threads = launch.threads_per_cta;
     cta.num_warps = launch.warps_per_cta;

@@ -34,8 +34,8 @@ std::map<std::string, Special> MakeNames() {
     names["pm" + std::to_string(i)] = at(Special::kPm0, i);
     names["pm" + std::to_string(i) + "_64"] = at(Special::kPm0Wide, i);
   }
-  for (const char* vector : {"tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid",
-                             "cluster_nctaid"})
+  for (const char* vector :
+       {"tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"})
     names[std::string(vector) + ".w"] = Special::kZero;
   return names;
 }

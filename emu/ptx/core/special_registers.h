@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Special registers as rows: which there are, and their values for a warp. The values that describe the device
-// come from LaunchOptions; time is virtual and counts executed instructions.
+// Special registers as rows: which there are, and their values for a warp. The values that describe the
+// device come from LaunchOptions; time is virtual and counts executed instructions.
 
 #include <cstdint>
 #include <string>
@@ -15,9 +15,9 @@ enum class Special : uint16_t {
 #define PTX_SPECIAL(id, name, bits, dynamic) id,
 #include "emu/ptx/core/special_registers.inc"
 #undef PTX_SPECIAL
-  kEnvreg0,                      // .. envreg31
-  kPm0 = kEnvreg0 + 32,          // .. pm7
-  kPm0Wide = kPm0 + 8,           // .. pm7_64
+  kEnvreg0,              // .. envreg31
+  kPm0 = kEnvreg0 + 32,  // .. pm7
+  kPm0Wide = kPm0 + 8,   // .. pm7_64
   kEnd = kPm0Wide + 8,
 };
 

@@ -21,8 +21,7 @@ class GatheredOperands {
  public:
   explicit GatheredOperands(WarpState& warp) : warp_(warp) {
     warp.scratch.assign(kMaxRows * kRowBytes / 8 + 8, 0);
-    base_ =
-        reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(warp.scratch.data()) + 63) / 64 * 64);
+    base_ = reinterpret_cast<uint8_t*>((reinterpret_cast<uintptr_t>(warp.scratch.data()) + 63) / 64 * 64);
   }
 
   uint8_t* base() const { return base_; }
@@ -64,7 +63,8 @@ class GatheredOperands {
         continue;
       }
       if (back) {
-        if (!own[i].row.sink && own[i].kind == Operand::Kind::kRegister) CopyRow(group, own[i], rows[i], true);
+        if (!own[i].row.sink && own[i].kind == Operand::Kind::kRegister)
+          CopyRow(group, own[i], rows[i], true);
       } else {
         CopyRow(group, own[i], rows[i], false);
       }
@@ -161,7 +161,8 @@ void CopyReturns(WarpState& warp, FrameState& frame, uint32_t mask) {
     const uint64_t bytes = function.text->returns[i].size;
     for (uint32_t m = mask; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      uint8_t* target = caller.params + static_cast<size_t>(lane) * caller.function->param_bytes + to.param_offset;
+      uint8_t* target =
+          caller.params + static_cast<size_t>(lane) * caller.function->param_bytes + to.param_offset;
       const uint8_t* source = frame.params + static_cast<size_t>(lane) * function.param_bytes +
                               (reg >= 0 ? 0 : function.return_offsets[i]);
       uint64_t value = 0;

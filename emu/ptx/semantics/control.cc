@@ -26,12 +26,11 @@ void PassArguments(WarpState& warp, const CallPlan& plan, const FrameState& call
   for (size_t i = 0; i < plan.arguments.size() && i < callee.text->parameters.size(); ++i) {
     const CallPlan::Value& from = plan.arguments[i];
     const uint64_t bytes = callee.text->parameters[i].size;
-    const int reg =
-        i < callee.text->parameter_registers.size() ? callee.text->parameter_registers[i] : -1;
+    const int reg = i < callee.text->parameter_registers.size() ? callee.text->parameter_registers[i] : -1;
     for (uint32_t m = mask; m != 0; m &= m - 1) {
       const int lane = std::countr_zero(m);
-      const uint8_t* source = caller.params + static_cast<size_t>(lane) * caller.function->param_bytes +
-                              from.param_offset;
+      const uint8_t* source =
+          caller.params + static_cast<size_t>(lane) * caller.function->param_bytes + from.param_offset;
       if (reg < 0 && from.in_param) {
         const uint64_t room = caller.function->param_bytes - from.param_offset;
         std::memcpy(params + static_cast<size_t>(lane) * stride + offsets[i], source, std::min(bytes, room));
@@ -68,8 +67,9 @@ void TakeBuiltinResults(WarpState& warp, const CallPlan& plan, FrameState& calle
       uint64_t value = 0;
       std::memcpy(&value, params + static_cast<size_t>(lane) * stride + offsets[i], bytes);
       if (to.in_param)
-        std::memcpy(caller.params + static_cast<size_t>(lane) * caller.function->param_bytes + to.param_offset,
-                    &value, bytes);
+        std::memcpy(
+            caller.params + static_cast<size_t>(lane) * caller.function->param_bytes + to.param_offset,
+            &value, bytes);
       else
         warp.SetLane(to.row, lane, value);
     }
@@ -122,8 +122,8 @@ ExecResult Enter(WarpState& warp, const CallPlan& plan, const BoundFunction& cal
   return ExecResult::kControl;
 }
 
-// Makes the lanes in `mask` the current group, at the same instruction; the others of Warp::mask stay behind as
-// a group that tries again, those whose guard is false go on.
+// Makes the lanes in `mask` the current group, at the same instruction; the others of Warp::mask stay behind
+// as a group that tries again, those whose guard is false go on.
 void Isolate(WarpState& warp, uint32_t mask) {
   if (mask == warp.group_mask) return;
   WaitHere(warp, mask, Group::Wait::kNone);
@@ -133,8 +133,10 @@ const BoundFunction* CheckTarget(WarpState& warp, const Inst& inst, const CallPl
                                  int lane) {
   const Program& program = *warp.launch->program;
   const BoundFunction* callee = program.FunctionAt(address);
-  if (callee == nullptr || (callee->text->is_declaration && callee->builtin == BoundFunction::Builtin::kNone)) {
-    warp.Fail(FaultKind::kInvalidTarget, lane, absl::StrFormat("call through 0x%x: no function is there", address));
+  if (callee == nullptr ||
+      (callee->text->is_declaration && callee->builtin == BoundFunction::Builtin::kNone)) {
+    warp.Fail(FaultKind::kInvalidTarget, lane,
+              absl::StrFormat("call through 0x%x: no function is there", address));
     return nullptr;
   }
   const auto& prototypes = warp.frame->function->text->prototypes;
@@ -185,9 +187,9 @@ ExecResult BrxExec(Warp& base, const Inst& inst) {
     const int lane = std::countr_zero(m);
     const uint64_t index = warp.Lane(inst.src(0), lane);
     if (index >= list.num_elements)
-      return warp.Fail(FaultKind::kInvalidTarget, lane,
-                       absl::StrFormat("brx.idx with index %d: the list has %d targets", index,
-                                       list.num_elements));
+      return warp.Fail(
+          FaultKind::kInvalidTarget, lane,
+          absl::StrFormat("brx.idx with index %d: the list has %d targets", index, list.num_elements));
     const uint32_t target = static_cast<uint32_t>(list.elements[index].index);
     int i = 0;
     while (i < count && parts[i].pc != target) ++i;

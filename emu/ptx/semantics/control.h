@@ -8,13 +8,13 @@
 namespace understudy::emu::ptx {
 
 ExecResult BraExec(Warp& warp, const Inst& inst);
-ExecResult BrxExec(Warp& warp, const Inst& inst);  // aux[0]: the list of targets, a BoundOperand
+ExecResult BrxExec(Warp& warp, const Inst& inst);   // aux[0]: the list of targets, a BoundOperand
 ExecResult CallExec(Warp& warp, const Inst& inst);  // aux[0]: a CallPlan
 ExecResult RetExec(Warp& warp, const Inst& inst);
 ExecResult ExitExec(Warp& warp, const Inst& inst);
 
-// A function of the device runtime (vprintf, malloc, free, __assertfail) called by Warp::mask. `params` is its
-// .param space, `stride` bytes a lane; results are written behind the arguments by the layout of its
+// A function of the device runtime (vprintf, malloc, free, __assertfail) called by Warp::mask. `params` is
+// its .param space, `stride` bytes a lane; results are written behind the arguments by the layout of its
 // declaration.
 ExecResult CallBuiltin(WarpState& warp, const BoundFunction& function, uint8_t* params, uint32_t stride);
 

@@ -8,8 +8,8 @@
 namespace understudy::emu::ptx {
 namespace {
 
-// bar.sync a{, b}; bar.arrive a, b; bar.red.op d, a{, b}, {!}c. Lanes that name another barrier or count than the
-// first come by themselves.
+// bar.sync a{, b}; bar.arrive a, b; bar.red.op d, a{, b}, {!}c. Lanes that name another barrier or count than
+// the first come by themselves.
 template <BarrierOp op>
 ExecResult CtaBarrier(Warp& base, const Inst& inst) {
   WarpState& warp = static_cast<WarpState&>(base);
@@ -27,7 +27,8 @@ ExecResult CtaBarrier(Warp& base, const Inst& inst) {
     if (id(lane) == id(first) && threads(lane) == threads(first)) same |= 1u << lane;
   }
   if (op == BarrierOp::kArrive && same != warp.mask)
-    return warp.Fail(FaultKind::kBarrier, first, "lanes of a warp arrive at different barriers by one instruction");
+    return warp.Fail(FaultKind::kBarrier, first,
+                     "lanes of a warp arrive at different barriers by one instruction");
   const uint32_t predicate = kReduces ? warp.Pred(inst.src(inst.num_operands - 1)) : 0;
   return ComeToBarrier(warp, inst, op, same, id(first), threads(first), predicate);
 }

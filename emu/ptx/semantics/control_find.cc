@@ -54,9 +54,9 @@ ExecResult StackRestore(Warp& warp, const Inst& inst) {
     const int lane = std::countr_zero(m);
     const uint64_t top = warp.Lane(inst.src(0), lane);
     if (top > StackTop(warp, lane))
-      return warp.Fail(FaultKind::kStackOverflow, lane,
-                       absl::StrFormat("stackrestore to %d above the top of the stack %d", top,
-                                       StackTop(warp, lane)));
+      return warp.Fail(
+          FaultKind::kStackOverflow, lane,
+          absl::StrFormat("stackrestore to %d above the top of the stack %d", top, StackTop(warp, lane)));
     StackTop(warp, lane) = static_cast<uint32_t>(top);
   }
   return ExecResult::kNext;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA device runtime defines: vprintf (CUDA C++ Programming Guide, "Formatted Output"), malloc and free
-// on the device heap, __assertfail.
+// What the CUDA device runtime defines: vprintf (CUDA C++ Programming Guide, "Formatted Output"), malloc and
+// free on the device heap, __assertfail.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -257,10 +257,11 @@ ExecResult CallBuiltin(WarpState& warp, const BoundFunction& function, uint8_t* 
         ReadString(warp, lane, Argument(params, stride, lane, 3), &where);
         const Dim3 block = launch.config.block;
         const uint32_t thread = warp.index * kWarpSize + static_cast<uint32_t>(lane);
-        const std::string text = absl::StrFormat(
-            "%s:%d: %s: block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `%s` failed.", file,
-            static_cast<uint32_t>(Argument(params, stride, lane, 2)), where, warp.cta->id[0], warp.cta->id[1],
-            warp.cta->id[2], thread % block.x, thread / block.x % block.y, thread / block.x / block.y, message);
+        const std::string text =
+            absl::StrFormat("%s:%d: %s: block: [%d,%d,%d], thread: [%d,%d,%d] Assertion `%s` failed.", file,
+                            static_cast<uint32_t>(Argument(params, stride, lane, 2)), where, warp.cta->id[0],
+                            warp.cta->id[1], warp.cta->id[2], thread % block.x, thread / block.x % block.y,
+                            thread / block.x / block.y, message);
         Emit(launch, text + "\n");
         return warp.Fail(FaultKind::kAssert, lane, text);
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on all lanes of a warp: vote, match, redux, shfl, activemask, elect. When they execute, Warp::mask
-// holds all live lanes of the member mask.
+// Operations on all lanes of a warp: vote, match, redux, shfl, activemask, elect. When they execute,
+// Warp::mask holds all live lanes of the member mask.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,7 +19,9 @@ void ForLanes(uint32_t mask, Fn&& fn) {
 }
 
 // d, or the first of d|p.
-Src Destination(const Inst& inst) { return inst.op(0).num_elements != 0 ? inst.op(0).elements[0].row : inst.src(0); }
+Src Destination(const Inst& inst) {
+  return inst.op(0).num_elements != 0 ? inst.op(0).elements[0].row : inst.src(0);
+}
 
 void SetSecond(Warp& warp, const Inst& inst, uint32_t value) {
   if (inst.op(0).num_elements > 1 && !inst.op(0).elements[1].row.sink)
@@ -234,7 +236,8 @@ bool FindWarpOpExec(const Instruction& inst, Exec* exec) {
     case Op::kRedux:
       if (inst.type() == Type::kF32) {
         exec->fn = ReduxFloatExec;
-        exec->aux[0] = (inst.Has("max") ? 1u : 0u) | (inst.Has("abs") ? 2u : 0u) | (inst.Has("NaN") ? 4u : 0u);
+        exec->aux[0] =
+            (inst.Has("max") ? 1u : 0u) | (inst.Has("abs") ? 2u : 0u) | (inst.Has("NaN") ? 4u : 0u);
       } else {
         exec->fn = FindRedux(inst);
       }
