@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 namespace understudy::emu::ptx {
 namespace {
@@ -76,7 +77,7 @@ std::vector<int> ReversePostOrder(const std::vector<Block>& blocks, int exit, co
 }  // namespace
 
 // Immediate post-dominators by Cooper, Harvey and Kennedy's iteration, once per block that ends the function,
-// the last in the text first: a block belongs to the last end that it reaches.
+// that which most blocks reach first: a block belongs to the first of them that it reaches.
 std::vector<uint32_t> ReconvergencePoints(const std::vector<Flow>& code) {
   std::vector<uint32_t> points(code.size(), ~0u);
   if (code.empty()) return points;
@@ -85,8 +86,12 @@ std::vector<uint32_t> ReconvergencePoints(const std::vector<Flow>& code) {
   std::vector<bool> done(blocks.size(), false);
   std::vector<int> immediate(blocks.size(), kNone);
   std::vector<int> position(blocks.size(), kNone);
-  for (size_t e = blocks.size(); e-- > 0;) {
-    if (!blocks[e].leaves || done[e]) continue;
+  std::vector<std::pair<size_t, size_t>> ends;  // blocks that reach it, block
+  for (size_t e = 0; e < blocks.size(); ++e)
+    if (blocks[e].leaves) ends.emplace_back(ReversePostOrder(blocks, static_cast<int>(e), done).size(), e);
+  std::sort(ends.rbegin(), ends.rend());
+  for (const auto& [reach, e] : ends) {
+    if (done[e]) continue;
     const int exit = static_cast<int>(e);
     const std::vector<int> order = ReversePostOrder(blocks, exit, done);
     std::fill(position.begin(), position.end(), kNone);
