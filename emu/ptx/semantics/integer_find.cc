@@ -4,6 +4,7 @@
 
 #include "emu/ptx/core/program.h"
 #include "emu/ptx/semantics/find_exec.h"
+#include "emu/ptx/semantics/integer.h"
 
 namespace understudy::emu::ptx {
 namespace {
@@ -222,8 +223,9 @@ ExecFn FindTwo(Op op) {
   case Op::name:  \
     return Two<Op::name>;
     TWO(kAdd)
-    TWO(kSub) TWO(kAnd) TWO(kOr) TWO(kXor) TWO(kNot) TWO(kNeg) TWO(kAbs) TWO(kMin) TWO(kMax) TWO(kShl)
-        TWO(kShr) TWO(kDiv) TWO(kRem) TWO(kPopc) TWO(kClz)
+    TWO(kSub)
+    TWO(kAnd) TWO(kOr) TWO(kXor) TWO(kNot) TWO(kNeg) TWO(kAbs) TWO(kMin) TWO(kMax) TWO(kShl) TWO(kShr)
+        TWO(kDiv) TWO(kRem) TWO(kPopc) TWO(kClz)
 #undef TWO
             default : return nullptr;
   }
@@ -235,6 +237,7 @@ Exec FindIntegerExec(const Instruction& inst, const ExecContext&) {
   Exec exec;
   exec.state = SemanticState::kExact;
   const Type type = inst.type(0);
+  if (FindBitExec(inst, &exec)) return exec;
   exec.aux[0] = static_cast<uint64_t>(TypeBits(type)) | (IsSigned(type) ? 1u << 8 : 0);
   const bool move = inst.op == Op::kMov || inst.op == Op::kSelp;
   if (type == Type::kPred) {

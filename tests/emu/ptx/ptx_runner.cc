@@ -101,12 +101,10 @@ absl::StatusOr<std::vector<uint64_t>> RunForm(const std::string& op, char d, con
       loads += absl::StrFormat("setp.ne.u64 %s, %%w, 0;\n", reg);
     } else {
       declarations += absl::StrFormat(".reg .b%d %s;\n", bits(s[i]), reg);
-      loads += absl::StrFormat(bits(s[i]) == 64 ? "mov.b64 %s, %%w;\n" : "cvt.u%d.u64 %s, %%w;\n", bits(s[i]),
-                               reg);
-      if (bits(s[i]) == 64) {
-        loads.erase(loads.rfind("mov.b64"));
+      if (bits(s[i]) == 64)
         loads += absl::StrFormat("mov.b64 %s, %%w;\n", reg);
-      }
+      else
+        loads += absl::StrFormat("cvt.u%d.u64 %s, %%w;\n", bits(s[i]), reg);
     }
   }
   std::string result;
