@@ -33,12 +33,17 @@ uint64_t Get(const Warp& w, const Inst& inst, int operand, int lane) {
   return w.Lane(inst.src(operand), lane);
 }
 
+// A position or length: the 32-bit forms read 8 bits of it, the 64-bit forms all (recorded on an H200).
+int FieldNumber(uint64_t value, int bits) {
+  return static_cast<int>(bits == 32 ? value & 0xff : std::min<uint64_t>(value & 0xffffffff, 255));
+}
+
 ExecResult Bfe(Warp& w, const Inst& inst) {
   const int bits = Bits(inst);
   return Each(w, inst, [&](int lane) -> uint64_t {
     const uint64_t a = Get(w, inst, 1, lane);
-    const int at = static_cast<int>(Get(w, inst, 2, lane) & 0xff);
-    const int length = static_cast<int>(Get(w, inst, 3, lane) & 0xff);
+    const int at = FieldNumber(Get(w, inst, 2, lane), bits);
+    const int length = FieldNumber(Get(w, inst, 3, lane), bits);
     const int sign_at = std::min(at + length - 1, bits - 1);
     const bool ones = Signed(inst) && length != 0 && (a >> sign_at & 1) != 0;
     const int have = std::max(std::min(length, bits - at), 0);
@@ -51,8 +56,8 @@ ExecResult Bfi(Warp& w, const Inst& inst) {
   const int bits = Bits(inst);
   return Each(w, inst, [&](int lane) -> uint64_t {
     const uint64_t a = Get(w, inst, 1, lane), b = Get(w, inst, 2, lane);
-    const int at = static_cast<int>(Get(w, inst, 3, lane) & 0xff);
-    const int length = std::min(static_cast<int>(Get(w, inst, 4, lane) & 0xff), bits - at);
+    const int at = FieldNumber(Get(w, inst, 3, lane), bits);
+    const int length = std::min(FieldNumber(Get(w, inst, 4, lane), bits), bits - at);
     if (length <= 0) return b;
     const uint64_t field = Cut(~uint64_t{0}, length) << at;
     return Cut((b & ~field) | (a << at & field), bits);
@@ -162,6 +167,48 @@ ExecResult ConvertInteger(Warp& w, const Inst& inst) {
   });
 }
 
+// cvt.pack.sat: two saturated numbers below what is left of c.
+ExecResult ConvertPack(Warp& w, const Inst& inst) {
+  const int bits = Bits(inst);
+  const int64_t high = (int64_t{1} << (Signed(inst) ? bits - 1 : bits)) - 1;
+  const int64_t low = Signed(inst) ? -high - 1 : 0;
+  return Each(w, inst, [&](int lane) -> uint64_t {
+    const auto saturated = [&](int operand) {
+      const int64_t value = Extend(Get(w, inst, operand, lane), 32);
+      return Cut(static_cast<uint64_t>(std::min(std::max(value, low), high)), bits);
+    };
+    const uint64_t rest = inst.num_operands > 3 ? Get(w, inst, 3, lane) << 2 * bits : 0;
+    return Cut(rest | saturated(1) << bits | saturated(2), 32);
+  });
+}
+
+// Mode: comparison (0 eq, 1 ne, 2 lt, 3 le, 4 gt, 5 ge), from bit 8 the result, from bit 4 and, or, xor with
+// c.
+ExecResult Set(Warp& w, const Inst& inst) {
+  const int bits = Bits(inst);
+  const uint64_t yes = Mode(inst) >> 8, join = Mode(inst) >> 4 & 15;
+  const uint32_t third = join != 0 ? w.Pred(inst.src(3)) : 0;
+  return Each(w, inst, [&](int lane) -> uint64_t {
+    const uint64_t a = Cut(Get(w, inst, 1, lane), bits), b = Cut(Get(w, inst, 2, lane), bits);
+    const bool less = Signed(inst) ? Extend(a, bits) < Extend(b, bits) : a < b;
+    const bool holds[] = {a == b, a != b, less, less || a == b, !less && a != b, !less};
+    bool value = holds[Mode(inst) & 15];
+    const bool c = (third >> lane & 1) != 0;
+    value = join == 1 ? value && c : join == 2 ? value || c : join == 3 ? value != c : value;
+    return value ? yes : 0;
+  });
+}
+
+// mad24.hi.sat.s32.
+ExecResult SaturatingMad24(Warp& w, const Inst& inst) {
+  return Each(w, inst, [&](int lane) -> uint64_t {
+    const int64_t product = Extend(Get(w, inst, 1, lane), 24) * Extend(Get(w, inst, 2, lane), 24);
+    const int64_t sum =
+        Extend(Cut(static_cast<uint64_t>(product >> 16), 32), 32) + Extend(Get(w, inst, 3, lane), 32);
+    return Cut(static_cast<uint64_t>(std::min<int64_t>(std::max<int64_t>(sum, INT32_MIN), INT32_MAX)), 32);
+  });
+}
+
 // Mode: bit 0 .hi, bit 1 there is a third source.
 ExecResult Multiply24(Warp& w, const Inst& inst) {
   return Each(w, inst, [&](int lane) -> uint64_t {
@@ -242,12 +289,13 @@ ExecResult Saturating(Warp& w, const Inst& inst) {
   });
 }
 
-// Mode: 1 the third source is a float.
+// Mode: bit 0 the third source is a float, bit 1 .ftz.
 ExecResult Slct(Warp& w, const Inst& inst) {
   return Each(w, inst, [&](int lane) -> uint64_t {
     const uint32_t c = static_cast<uint32_t>(Get(w, inst, 3, lane));
     const bool nan = (c & 0x7fffffff) > 0x7f800000;
-    const bool first = Mode(inst) != 0 ? !nan && (c >> 31 == 0 || c == 0x80000000) : c >> 31 == 0;
+    const bool zero = (c & 0x7fffffff) == 0 || ((Mode(inst) & 2) != 0 && (c & 0x7fffffff) < 0x00800000);
+    const bool first = Mode(inst) != 0 ? !nan && (c >> 31 == 0 || zero) : c >> 31 == 0;
     return Get(w, inst, first ? 1 : 2, lane);
   });
 }
@@ -362,14 +410,26 @@ bool FindBitExec(const Instruction& inst, Exec* exec) {
     case Op::kShf:
       return found(Shf, (inst.Has("r") ? 1u : 0u) | (inst.Has("clamp") ? 2u : 0u));
     case Op::kCvt:
+      if (inst.Has("pack")) return inst.Has("sat") && inst.type(1) == Type::kS32 && found(ConvertPack);
       return inst.types.size() == 2 && IsInteger(type) && IsInteger(inst.type(1)) &&
              found(ConvertInteger, static_cast<uint64_t>(TypeBits(inst.type(1))) |
                                        (IsSigned(inst.type(1)) ? 0x100u : 0u) |
                                        (inst.Has("sat") ? 0x200u : 0u));
     case Op::kMul24:
     case Op::kMad24:
-      return !inst.Has("sat") &&
-             found(Multiply24, (inst.Has("hi") ? 1u : 0u) | (inst.op == Op::kMad24 ? 2u : 0u));
+      if (inst.Has("sat")) return inst.op == Op::kMad24 && inst.Has("hi") && found(SaturatingMad24);
+      return found(Multiply24, (inst.Has("hi") ? 1u : 0u) | (inst.op == Op::kMad24 ? 2u : 0u));
+    case Op::kSet: {
+      if (inst.types.size() != 2 || !IsInteger(inst.type(1))) return false;
+      exec->aux[0] = static_cast<uint64_t>(TypeBits(inst.type(1))) | (IsSigned(inst.type(1)) ? 1u << 8 : 0);
+      constexpr const char* kCompare[][2] = {{"eq", "eq"}, {"ne", "ne"}, {"lt", "lo"},
+                                             {"le", "ls"}, {"gt", "hi"}, {"ge", "hs"}};
+      uint64_t compare = 0;
+      while (compare < 6 && !inst.Has(kCompare[compare][0]) && !inst.Has(kCompare[compare][1])) ++compare;
+      const uint64_t join = inst.Has("and") ? 1 : inst.Has("or") ? 2 : inst.Has("xor") ? 3 : 0;
+      const uint64_t yes = type == Type::kF32 ? 0x3f800000 : 0xffffffff;
+      return compare < 6 && found(Set, compare | join << 4 | yes << 8);
+    }
     case Op::kSad:
       return found(Sad);
     case Op::kCnot:
@@ -393,7 +453,7 @@ bool FindBitExec(const Instruction& inst, Exec* exec) {
     case Op::kMadc:
       return found(Extended, 2u | (carries ? 4u : 0u) | 8u | (inst.Has("hi") ? 16u : 0u));
     case Op::kSlct:
-      return found(Slct, inst.type(1) == Type::kF32);
+      return found(Slct, inst.type(1) == Type::kF32 ? (inst.Has("ftz") ? 3u : 1u) : 0u);
     case Op::kMin:
     case Op::kMax:
       if (type == Type::kU16x2 || type == Type::kS16x2)

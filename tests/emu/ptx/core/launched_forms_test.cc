@@ -14,7 +14,7 @@
 namespace understudy::emu::ptx {
 namespace {
 
-constexpr int kFloor = 941;
+constexpr int kFloor = 954;
 
 TEST(LaunchedFormsTest, AgreeWithTheHardware) {
   std::ifstream file("tests/data/conformance/ptx/h200.jsonl");

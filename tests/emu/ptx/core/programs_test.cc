@@ -77,7 +77,15 @@ TEST(ProgramsTest, KernelsGiveWhatTheHardwareGave) {
     size_t wrong = 0, bytes = 0;
     for (const auto& [address, after] : expected) {
       const std::vector<uint8_t> got = runner.Download(address, after.size());
-      for (size_t i = 0; i + 4 <= after.size(); i += 4) wrong += std::memcmp(&got[i], &after[i], 4) != 0;
+      for (size_t i = 0; i + 4 <= after.size(); i += 4) {
+        const bool differs = std::memcmp(&got[i], &after[i], 4) != 0;
+        if (differs && wrong++ < 4) {
+          uint32_t a, b;
+          std::memcpy(&a, &got[i], 4);
+          std::memcpy(&b, &after[i], 4);
+          std::printf("%s: byte %zu: %08x, the H200 gave %08x\n", name.c_str(), i, a, b);
+        }
+      }
       bytes += after.size();
     }
     std::printf("%s: %zu of %zu words differ\n", name.c_str(), wrong, bytes / 4);
