@@ -372,6 +372,32 @@ ExecResult Fns(Warp& w, const Inst& inst) {
   });
 }
 
+// vadd4 .. vmax4 and their two-element forms on whole operands. Mode: bits 0-2 add, sub, avrg, absdiff, min,
+// max; bit 3 two elements, 4 a signed, 5 b signed, 6 .sat, 7 .add.
+ExecResult PackedVideo(Warp& w, const Inst& inst) {
+  const uint64_t mode = Mode(inst);
+  const int width = (mode & 8) != 0 ? 16 : 8;
+  const int64_t high = (int64_t{1} << (Signed(inst) ? width - 1 : width)) - 1;
+  const int64_t low = Signed(inst) ? -high - 1 : 0;
+  return Each(w, inst, [&](int lane) -> uint64_t {
+    const uint64_t a = Get(w, inst, 1, lane), b = Get(w, inst, 2, lane);
+    uint64_t out = 0, sum = Get(w, inst, 3, lane);
+    for (int i = 0; i < 32; i += width) {
+      const uint64_t ua = Cut(a >> i, width), ub = Cut(b >> i, width);
+      const int64_t x = (mode & 16) != 0 ? Extend(ua, width) : static_cast<int64_t>(ua);
+      const int64_t y = (mode & 32) != 0 ? Extend(ub, width) : static_cast<int64_t>(ub);
+      const int64_t all[] = {
+          x + y,          x - y,         (x + y + (x + y >= 0 ? 1 : 0)) >> 1, x > y ? x - y : y - x,
+          std::min(x, y), std::max(x, y)};
+      int64_t value = all[mode & 7];
+      if ((mode & 64) != 0) value = std::min(std::max(value, low), high);
+      sum += static_cast<uint64_t>(value);
+      out |= Cut(static_cast<uint64_t>(value), width) << i;
+    }
+    return (mode & 128) != 0 ? Cut(sum, 32) : out;
+  });
+}
+
 bool IsInteger(Type type) {
   return type != Type::kNone && type != Type::kPred && !IsFloat(type) && type != Type::kU16x2 &&
          type != Type::kS16x2 && TypeBits(type) >= 8 && TypeBits(type) <= 64;
@@ -459,6 +485,33 @@ bool FindBitExec(const Instruction& inst, Exec* exec) {
       if (type == Type::kU16x2 || type == Type::kS16x2)
         return found(Packed16, (inst.op == Op::kMin ? 2u : 3u) | (inst.Has("relu") ? 16u : 0u));
       return inst.Has("relu") && type == Type::kS32 && found(MinMaxRelu, inst.op == Op::kMax);
+    case Op::kVadd4:
+    case Op::kVadd2:
+    case Op::kVsub4:
+    case Op::kVsub2:
+    case Op::kVavrg4:
+    case Op::kVavrg2:
+    case Op::kVabsdiff4:
+    case Op::kVabsdiff2:
+    case Op::kVmin4:
+    case Op::kVmin2:
+    case Op::kVmax4:
+    case Op::kVmax2: {
+      for (const Operand& operand : inst.operands)
+        if (!operand.selector.empty()) {
+          exec->note = inst.Name() + " with element selectors or a mask";
+          return true;
+        }
+      const std::string name = OpName(inst.op);
+      const std::string what = name.substr(1, name.size() - 2);
+      constexpr const char* kWhat[] = {"add", "sub", "avrg", "absdiff", "min", "max"};
+      uint64_t mode = 0;
+      while (what != kWhat[mode]) ++mode;
+      if (name.back() == '2') mode |= 8;
+      if (IsSigned(inst.type(1))) mode |= 16;
+      if (IsSigned(inst.type(2))) mode |= 32;
+      return found(PackedVideo, mode | (inst.Has("sat") ? 64u : 0u) | (inst.Has("add") ? 128u : 0u));
+    }
     case Op::kBmsk:
       return found(Bmsk, inst.Has("wrap"));
     case Op::kSzext:

@@ -16,7 +16,7 @@
 namespace understudy::emu::ptx {
 namespace {
 
-constexpr int kFloor = 21;
+constexpr int kFloor = 22;
 
 std::vector<uint8_t> Base64(const std::string& text) {
   std::vector<uint8_t> out;
