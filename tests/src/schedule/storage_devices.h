@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Two devices of one kind and an engine over them, for tests of storage: every test runs on pairs of REF and
-// CPU, and on the emulated AMD GPU beside a REF.
+// CPU, and on the emulated AMD GPU and the CUDA device beside a REF.
 
 #include <memory>
 #include <string>
@@ -15,6 +15,7 @@
 #include "src/runtime/engine.h"
 #include "src/runtime/ref/ref_device.h"
 #include "src/tensor/tensor.h"
+#include "tests/src/runtime/cuda/open_cuda.h"
 
 namespace understudy {
 
@@ -33,6 +34,11 @@ class StorageTest : public testing::TestWithParam<const char*> {
       amd_ = *std::move(amd);
       devices_.Register(amd_);
       d0 = "AMD", d1 = "REF:1";
+    } else if (kind == "CUDA") {
+      auto cuda = test::OpenCuda();
+      ASSERT_TRUE(cuda.ok()) << cuda.status();
+      devices_.Register(*std::move(cuda));
+      d0 = "CUDA", d1 = "REF:1";
     } else {
       d0 = kind + ":0", d1 = kind + ":1";
     }
@@ -88,8 +94,8 @@ class StorageTest : public testing::TestWithParam<const char*> {
   DeviceRegistry devices_;
 };
 
-#define UNDERSTUDY_STORAGE_DEVICES(suite)                                        \
-  INSTANTIATE_TEST_SUITE_P(Devices, suite, testing::Values("REF", "CPU", "AMD"), \
+#define UNDERSTUDY_STORAGE_DEVICES(suite)                                                \
+  INSTANTIATE_TEST_SUITE_P(Devices, suite, testing::Values("REF", "CPU", "AMD", "CUDA"), \
                            [](const auto& info) { return std::string(info.param); })
 
 }  // namespace understudy

@@ -22,6 +22,9 @@
 #ifdef US_OPS_ON_OPENCL
 #include "src/runtime/opencl/opencl_device.h"
 #endif
+#ifdef US_OPS_ON_CUDA
+#include "tests/src/runtime/cuda/open_cuda.h"
+#endif
 #ifdef US_OPS_ON_X86
 #include "src/runtime/machine/x86_device.h"
 #endif
@@ -87,6 +90,12 @@ struct Machine {
   std::shared_ptr<AmdDevice> amd;
 };
 constexpr size_t kMaxValues = 2048;
+#elif defined(US_OPS_ON_CUDA)
+CudaDevice& Cuda() {
+  static auto* const device = new std::shared_ptr<CudaDevice>(*OpenCuda());
+  return **device;
+}
+constexpr size_t kMaxValues = 1024;
 #elif defined(US_OPS_ON_C) || defined(US_OPS_ON_OPENCL)
 // Null where the tool is not installed.
 Device* TextDevice() {
@@ -154,6 +163,9 @@ void Check(const std::string& what, DType out, const std::vector<DType>& types,
   (void)scalar_too;
   static Machine* const machine = new Machine;
   compare(*machine->amd, {{ChoiceKind::kLocal, 0, 16}}, "on gfx1100");
+#elif defined(US_OPS_ON_CUDA)
+  (void)scalar_too;
+  compare(Cuda(), {{ChoiceKind::kLocal, 0, 16}}, "as PTX");
 #elif defined(US_OPS_ON_C) || defined(US_OPS_ON_OPENCL)
   (void)scalar_too;
   Device* const device = TextDevice();
