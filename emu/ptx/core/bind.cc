@@ -524,4 +524,12 @@ absl::Status Program::Impl::Bind(const SymbolAddresses& addresses) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::shared_ptr<const Program>> Program::Build(std::shared_ptr<const Module> module,
+                                                              const SymbolAddresses& addresses) {
+  std::shared_ptr<Program> program(new Program);
+  program->impl_->module = std::move(module);
+  US_RETURN_IF_ERROR(program->impl_->Bind(addresses));
+  return std::shared_ptr<const Program>(std::move(program));
+}
+
 }  // namespace understudy::emu::ptx

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "emu/ptx/core/bind.h"
-#include "src/base/status.h"
 
 namespace understudy::emu::ptx {
 
@@ -61,14 +60,6 @@ Src Program::Impl::SpecialRowOf(uint16_t special, uint8_t bytes, int64_t addend)
 
 Program::Program() : impl_(std::make_unique<Impl>()) {}
 Program::~Program() = default;
-
-absl::StatusOr<std::shared_ptr<const Program>> Program::Build(std::shared_ptr<const Module> module,
-                                                              const SymbolAddresses& addresses) {
-  std::shared_ptr<Program> program(new Program);
-  program->impl_->module = std::move(module);
-  US_RETURN_IF_ERROR(program->impl_->Bind(addresses));
-  return std::shared_ptr<const Program>(std::move(program));
-}
 
 const Module& Program::module() const { return *impl_->module; }
 const std::vector<BoundFunction>& Program::functions() const { return impl_->functions; }

@@ -217,6 +217,113 @@ ExecResult PredicateLogic(Warp& w, const Inst& inst) {
   return ExecResult::kNext;
 }
 
+// The same where all 32 lanes execute: loops over whole rows, which compilers vectorise. Rows are the same or
+// apart, so that an element is read before it is written.
+template <Op op, class T>
+T Plain(T a, T b, T c) {
+  if constexpr (op == Op::kAdd) return a + b;
+  if constexpr (op == Op::kSub) return a - b;
+  if constexpr (op == Op::kAnd) return a & b;
+  if constexpr (op == Op::kOr) return a | b;
+  if constexpr (op == Op::kXor) return a ^ b;
+  if constexpr (op == Op::kMul) return a * b;
+  if constexpr (op == Op::kMad) return a * b + c;
+  if constexpr (op == Op::kNot) return ~a;
+  return a;
+}
+
+template <class T>
+T* Row(Warp& w, Src s) {
+  return reinterpret_cast<T*>(w.base[s.base] + s.offset);
+}
+
+template <Op op, class T, ExecFn partial>
+ExecResult Whole(Warp& w, const Inst& inst) {
+  if (w.mask != ~0u) return partial(w, inst);
+  constexpr bool kTwo = op != Op::kMov && op != Op::kNot;
+  T* const out = Row<T>(w, inst.src(0));
+  const T* const a = Row<T>(w, inst.src(1));
+  const T* const b = kTwo ? Row<T>(w, inst.src(2)) : a;
+  const T* const c = op == Op::kMad ? Row<T>(w, inst.src(3)) : a;
+#pragma GCC ivdep
+  for (int i = 0; i < kWarpSize; ++i) out[i] = Plain<op, T>(a[i], b[i], c[i]);
+  return ExecResult::kNext;
+}
+
+template <bool is_signed>
+ExecResult WholeWide(Warp& w, const Inst& inst) {
+  if (w.mask != ~0u) return Multiply(w, inst);
+  uint64_t* const out = Row<uint64_t>(w, inst.src(0));
+  const uint32_t* const a = Row<uint32_t>(w, inst.src(1));
+  const uint32_t* const b = Row<uint32_t>(w, inst.src(2));
+  const uint64_t* const c = inst.num_operands > 3 ? Row<uint64_t>(w, inst.src(3)) : nullptr;
+  for (int i = 0; i < kWarpSize; ++i) {
+    const uint64_t product =
+        is_signed ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(a[i])} * static_cast<int32_t>(b[i]))
+                  : uint64_t{a[i]} * b[i];
+    out[i] = product + (c != nullptr ? c[i] : 0);
+  }
+  return ExecResult::kNext;
+}
+
+template <class T>
+ExecResult WholeCompare(Warp& w, const Inst& inst) {
+  const uint64_t mode = inst.aux[0] >> 16;
+  if (w.mask != ~0u || mode > 0xff || inst.op(0).num_elements != 0) return SetPredicate(w, inst);
+  const T* const a = Row<T>(w, inst.src(1));
+  const T* const b = Row<T>(w, inst.src(2));
+  uint32_t equal = 0, less = 0;
+  for (int i = 0; i < kWarpSize; ++i) {
+    equal |= static_cast<uint32_t>(a[i] == b[i]) << i;
+    less |= static_cast<uint32_t>(a[i] < b[i]) << i;
+  }
+  const uint32_t results[] = {equal, ~equal, less, less | equal, ~(less | equal), ~less};
+  *w.Dst32(inst.src(0)) = results[mode];
+  return ExecResult::kNext;
+}
+
+// The fast executor of one that has been found, or the same.
+ExecFn Faster(const Instruction& inst, ExecFn fn, const Exec& exec, const ExecContext& context) {
+  // Rows as wide as the type: other widths are for the executors by lane.
+  const int bits = static_cast<int>(exec.aux[0] & 0xff);
+  if (bits != 32 && bits != 64) return fn;
+  const bool wide = inst.Has("wide");
+  for (size_t i = 0; i < inst.operands.size(); ++i) {
+    const Operand& operand = inst.operands[i];
+    if (operand.kind == Operand::Kind::kVector || operand.kind == Operand::Kind::kSink) return fn;
+    const int width = context.OperandBits(operand);
+    const int wanted = wide && (i == 0 || i == 3) ? 2 * bits : bits;
+    if (width > 1 && width != wanted) return fn;
+  }
+  const bool is_signed = (exec.aux[0] >> 8 & 1) != 0;
+  switch (inst.op) {
+#define WHOLE(name, slow) \
+  case Op::name:          \
+    return bits == 32 ? Whole<Op::name, uint32_t, slow> : Whole<Op::name, uint64_t, slow>;
+    WHOLE(kAdd, Two<Op::kAdd>)
+    WHOLE(kSub, Two<Op::kSub>)
+    WHOLE(kAnd, Two<Op::kAnd>)
+    WHOLE(kOr, Two<Op::kOr>)
+    WHOLE(kXor, Two<Op::kXor>)
+    WHOLE(kNot, Two<Op::kNot>)
+    WHOLE(kMov, Move)
+    case Op::kMul:
+    case Op::kMad:
+      if (inst.Has("hi")) return fn;
+      if (wide && bits == 32) return is_signed ? WholeWide<true> : WholeWide<false>;
+      if (wide) return fn;
+      if (inst.op == Op::kMul)
+        return bits == 32 ? Whole<Op::kMul, uint32_t, Multiply> : Whole<Op::kMul, uint64_t, Multiply>;
+      return bits == 32 ? Whole<Op::kMad, uint32_t, Multiply> : Whole<Op::kMad, uint64_t, Multiply>;
+#undef WHOLE
+    case Op::kSetp:
+      if (bits == 32) return is_signed ? WholeCompare<int32_t> : WholeCompare<uint32_t>;
+      return is_signed ? WholeCompare<int64_t> : WholeCompare<uint64_t>;
+    default:
+      return fn;
+  }
+}
+
 ExecFn FindTwo(Op op) {
   switch (op) {
 #define TWO(name) \
@@ -224,16 +331,15 @@ ExecFn FindTwo(Op op) {
     return Two<Op::name>;
     TWO(kAdd)
     TWO(kSub)
-    TWO(kAnd) TWO(kOr) TWO(kXor) TWO(kNot) TWO(kNeg) TWO(kAbs) TWO(kMin) TWO(kMax) TWO(kShl) TWO(kShr)
-        TWO(kDiv) TWO(kRem) TWO(kPopc) TWO(kClz)
+    TWO(kAnd)
+    TWO(kOr) TWO(kXor) TWO(kNot) TWO(kNeg) TWO(kAbs) TWO(kMin) TWO(kMax) TWO(kShl) TWO(kShr) TWO(kDiv)
+        TWO(kRem) TWO(kPopc) TWO(kClz)
 #undef TWO
             default : return nullptr;
   }
 }
 
-}  // namespace
-
-Exec FindIntegerExec(const Instruction& inst, const ExecContext&) {
+Exec FindByLane(const Instruction& inst) {
   Exec exec;
   exec.state = SemanticState::kExact;
   const Type type = inst.type(0);
@@ -295,6 +401,15 @@ Exec FindIntegerExec(const Instruction& inst, const ExecContext&) {
       if (exec.fn == nullptr) return {};
       return exec;
   }
+}
+
+}  // namespace
+
+Exec FindIntegerExec(const Instruction& inst, const ExecContext& context) {
+  Exec exec = FindByLane(inst);
+  Exec other;
+  if (exec.fn != nullptr && !FindBitExec(inst, &other)) exec.fn = Faster(inst, exec.fn, exec, context);
+  return exec;
 }
 
 }  // namespace understudy::emu::ptx

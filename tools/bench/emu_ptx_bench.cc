@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warp instructions a second of the PTX emulator on one host thread: a loop of FMAs and a matrix product's
+// inner loop over shared memory.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+
+#include "tests/emu/ptx/ptx_runner.h"
+
+namespace understudy::emu::ptx {
+namespace {
+
+std::string Kernel(const std::string& setup, const std::string& loop) {
+  return ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n.reg .pred "
+         "%p;\n.reg .b32 "
+         "%r<20>;\n.reg .f32 %f<20>;\n.reg .b64 %o, %i;\n.shared .align 16 .b8 s[8192];\nld.param.u64 %o, "
+         "[out];\nmov.u32 "
+         "%r0, %tid.x;\nmul.wide.u32 %i, %r0, 4;\nadd.s64 %i, %o, %i;\ncvt.rn.f32.u32 %f0, %r0;\nmov.f32 "
+         "%f1, 0f3F000000;\n"
+         "mov.u32 %r1, 0;\n" +
+         setup + "L:\n" + loop +
+         "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p, %r1, 2000;\n@%p bra L;\nst.global.f32 [%i], %f0;\nret;\n}\n";
+}
+
+void Measure(benchmark::State& state, const std::string& ptx) {
+  PtxRunner runner(ptx);
+  if (!runner.status().ok()) {
+    state.SkipWithError(runner.status().ToString().c_str());
+    return;
+  }
+  const uint64_t out = runner.Allocate(4096);
+  uint64_t instructions = 0;
+  for (auto _ : state) {
+    const auto result = runner.Run("k", Dim3{8}, Dim3{128}, {out});
+    if (!result.ok() || !result->ok()) {
+      state.SkipWithError(result.ok() ? result->fault.message.c_str() : result.status().ToString().c_str());
+      return;
+    }
+    instructions += result->stats.warp_instructions;
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(instructions));
+}
+
+void FmaLoop(benchmark::State& state) {
+  std::string body;
+  for (int i = 0; i < 16; ++i)
+    body +=
+        "fma.rn.f32 %f" + std::to_string(i % 4 + 2) + ", %f0, %f1, %f" + std::to_string(i % 4 + 2) + ";\n";
+  Measure(state, Kernel("", body));
+}
+BENCHMARK(FmaLoop);
+
+void SharedLoop(benchmark::State& state) {
+  std::string body;
+  for (int i = 0; i < 8; ++i)
+    body += "ld.shared.f32 %f2, [%r3+" + std::to_string(128 * i) + "];\nld.shared.f32 %f3, [%r4+" +
+            std::to_string(4 * i) + "];\nfma.rn.f32 %f0, %f2, %f3, %f0;\n";
+  Measure(
+      state,
+      Kernel("mov.u32 %r2, s;\nand.b32 %r3, %r0, 31;\nshl.b32 %r3, %r3, 2;\nadd.u32 %r3, %r3, %r2;\nadd.u32 "
+             "%r4, %r2, 4096;\n",
+             body));
+}
+BENCHMARK(SharedLoop);
+
+void IntegerLoop(benchmark::State& state) {
+  std::string body;
+  for (int i = 0; i < 8; ++i) body += "add.u32 %r5, %r5, %r0;\nmad.lo.u32 %r6, %r5, %r0, %r6;\n";
+  Measure(state, Kernel("", body));
+}
+BENCHMARK(IntegerLoop);
+
+}  // namespace
+}  // namespace understudy::emu::ptx
