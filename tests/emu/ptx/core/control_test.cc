@@ -205,5 +205,117 @@ TEST(ControlTest, FaultsNameThePlace) {
   EXPECT_EQ(o.fault.text, "@%p trap;");
 }
 
+constexpr const char* kTwoFunctions =
+    ".func (.reg .b32 r) one(.reg .b32 a)\n{\nadd.u32 r, a, 1;\nret;\n}\n"
+    ".func (.reg .b32 r) two(.reg .b32 a)\n{\nmul.lo.u32 r, a, a;\nret;\n}\n";
+
+TEST(ControlTest, LanesCallDifferentFunctionsThroughARegister) {
+  const Outcome o = RunKernel(
+      Kernel(
+          "mov.u64 %d0, one;\nmov.u64 %d1, two;\nand.b32 %r1, %r0, 1;\nsetp.eq.u32 %p, %r1, 0;\n"
+          "selp.b64 %d2, %d0, %d1, %p;\nproto: .callprototype (.reg .b32 _) _ (.reg .b32 _);\n"
+          "call (%r2), %d2, (%r0), proto;\nactivemask.b32 %r3;\nnot.b32 %r3, %r3;\nadd.u32 %r2, %r2, %r3;\n"
+          "st.global.u32 [%i], %r2;\nret;",
+          kTwoFunctions),
+      32);
+  EXPECT_EQ(o.fault.message, "");
+  for (uint32_t t = 0; t < 32; ++t) EXPECT_EQ(o.values[t], t % 2 == 0 ? t + 1 : t * t) << t;
+}
+
+TEST(ControlTest, CallsOfNoFunctionAreFaults) {
+  const Outcome o =
+      RunKernel(Kernel("mov.u64 %d2, 4096;\nproto: .callprototype (.reg .b32 _) _ (.reg .b32 _);\n"
+                       "call (%r2), %d2, (%r0), proto;\nret;"),
+                32);
+  EXPECT_EQ(o.fault.kind, FaultKind::kInvalidTarget) << o.fault.message;
+}
+
+TEST(ControlTest, ProducersArriveAndConsumersWait) {
+  // Warp 0 writes and arrives without waiting; warp 1 waits for both.
+  const Outcome o = RunKernel(
+      Kernel("mov.u32 %r1, s;\nand.b32 %r2, %r0, 31;\nshl.b32 %r2, %r2, 2;\nadd.u32 %r1, %r1, %r2;\n"
+             "setp.lt.u32 %p, %r0, 32;\n@%p bra A;\nbar.sync 3, 64;\nld.shared.u32 %r3, [%r1];\n"
+             "st.global.u32 [%i], %r3;\nret;\nA:\nadd.u32 %r4, %r0, 500;\nst.shared.u32 [%r1], %r4;\n"
+             "bar.arrive 3, 64;\nret;",
+             ".shared .align 4 .b8 s[128];\n"),
+      64);
+  EXPECT_EQ(o.fault.message, "");
+  for (uint32_t t = 32; t < 64; ++t) EXPECT_EQ(o.values[t], t - 32 + 500) << t;
+}
+
+TEST(ControlTest, WarpsThatHaveExitedAreNotWaitedFor) {
+  const Outcome o = RunKernel(
+      Kernel("setp.ge.u32 %p, %r0, 40;\n@%p exit;\nbar.sync 0;\nst.global.u32 [%i], 1;\nret;"), 128);
+  EXPECT_EQ(o.fault.message, "");
+  for (uint32_t t = 0; t < 128; ++t) EXPECT_EQ(o.values[t], t < 40 ? 1u : 0u) << t;
+}
+
+TEST(ControlTest, VotesOfAMemberMaskCountItsLanesOnly) {
+  const Outcome o = RunKernel(
+      Kernel("setp.lt.u32 %p, %r0, 20;\nsetp.lt.u32 %q, %r0, 16;\n@%q bra A;\nvote.sync.ballot.b32 %r1, %p, "
+             "0xffff0000;\n"
+             "bra.uni B;\nA:\nvote.sync.ballot.b32 %r1, %p, 0xffff;\nB:\nst.global.u32 [%i], %r1;\nret;"),
+      32);
+  EXPECT_EQ(o.fault.message, "");
+  for (uint32_t t = 0; t < 32; ++t) EXPECT_EQ(o.values[t], t < 16 ? 0xffffu : 0xf0000u) << t;
+}
+
+TEST(ControlTest, AMemberThatWaitsElsewhereForEverIsAHang) {
+  const Outcome o = RunKernel(
+      Kernel(
+          "setp.lt.u32 %p, %r0, 8;\n@%p bra A;\nbar.sync 5, 64;\nret;\nA:\nbar.warp.sync 0xffffffff;\nret;"),
+      32);
+  EXPECT_NE(o.fault.kind, FaultKind::kNone);
+  const Outcome two = RunKernel(
+      Kernel(
+          "setp.lt.u32 %p, %r0, 8;\n@%p bra A;\nbar.sync 5, 64;\nret;\nA:\nbar.warp.sync 0xffffffff;\nret;"),
+      64);
+  EXPECT_EQ(two.fault.kind, FaultKind::kHang);
+  EXPECT_NE(two.fault.message.find("bar.warp.sync 0xffffffff"), std::string::npos) << two.fault.message;
+  EXPECT_NE(two.fault.message.find("bar.sync 5, 64"), std::string::npos) << two.fault.message;
+  EXPECT_NE(two.fault.message.find("0x000000ff"), std::string::npos) << two.fault.message;
+}
+
+TEST(ControlTest, ClustersHaveRanksAndABarrier) {
+  PtxRunner runner(
+      Kernel("mov.u32 %r1, %cluster_ctarank;\nmov.u32 %r2, s;\nst.shared.u32 [%r2], %r1;\n"
+             "barrier.cluster.arrive;\nbarrier.cluster.wait;\nxor.b32 %r3, %r1, 1;\n"
+             "mapa.shared::cluster.u32 %r4, %r2, %r3;\nld.shared::cluster.u32 %r5, [%r4];\n"
+             "mov.u32 %r6, %ctaid.x;\nmul.wide.u32 %d0, %r6, 4;\nadd.u64 %d0, %o, %d0;\n"
+             "st.global.u32 [%d0], %r5;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\nret;",
+             ".shared .align 4 .b8 s[4];\n"));
+  ASSERT_TRUE(runner.status().ok()) << runner.status();
+  runner.config.cluster = Dim3{2};
+  const uint64_t out = runner.Allocate(64);
+  const auto result = runner.Run("k", Dim3{6}, Dim3{32}, {out});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->fault.message, "");
+  const auto values = runner.Values<uint32_t>(out, 6);
+  for (uint32_t i = 0; i < 6; ++i) EXPECT_EQ(values[i], 1 - i % 2) << i;
+}
+
+TEST(ControlTest, HostThreadsGiveTheSameResult) {
+  for (uint32_t threads : {1u, 2u}) {
+    PtxRunner runner(
+        Kernel("mov.u32 %r1, %ctaid.x;\nmad.lo.u32 %r2, %r1, 64, %r0;\nred.global.add.u32 [%o], %r2;\nret;"));
+    ASSERT_TRUE(runner.status().ok()) << runner.status();
+    runner.options.threads = threads;
+    const uint64_t out = runner.Allocate(4);
+    const auto result = runner.Run("k", Dim3{50}, Dim3{64}, {out});
+    ASSERT_TRUE(result.ok() && result->ok());
+    EXPECT_EQ(runner.Values<uint32_t>(out, 1)[0], 3200u * 3199 / 2);
+    EXPECT_EQ(result->stats.ctas, 50u);
+  }
+}
+
+TEST(ControlTest, UnresolvedFunctionsAndWrongLaunchesAreRefused) {
+  PtxRunner runner(Kernel("call nobody;\nret;", ".extern .func nobody();\n"));
+  EXPECT_NE(runner.status().ToString().find("nobody"), std::string::npos) << runner.status();
+  PtxRunner fine(Kernel("ret;"));
+  ASSERT_TRUE(fine.status().ok());
+  const auto result = fine.Run("k", Dim3{1}, Dim3{2048}, {0});
+  EXPECT_NE(result.status().ToString().find("2048"), std::string::npos) << result.status();
+}
+
 }  // namespace
 }  // namespace understudy::emu::ptx
