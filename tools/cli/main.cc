@@ -130,7 +130,8 @@ Exit code: 0, or 2 on an error: a file or an operator that is refused, by name.
 Lowers the kernel graph in FILE (as graphs print; without FILE a 64x64x64 matmul) and prints it after each stage:
 kernel, choices, expand, simplify, group, reduce, coalesce, dimensions, index, decompose, linearize, llvm, result.
 
-  --target=NAME    host (default) or gfx1100
+  --target=NAME    host (default), gfx1100, a compute capability such as sm_90; the languages c, opencl, hip or cuda;
+                   x86-64, x86-64-v2 or aarch64 for our own assembly
   --choices=LIST   heuristic (default), none, or a list such as 'vectorize(1,4) upcast(0,4) unroll(0,8) local(0,8)'
   --stage=NAME     only this stage
   --list_choices   instead: the choices that are legal after those given

@@ -16,6 +16,7 @@
 #include "src/codegen/codegen.h"
 #include "src/render/aarch64/aarch64.h"
 #include "src/render/c_text.h"
+#include "src/render/ptx.h"
 #include "src/render/render.h"
 #include "src/render/x86_64/x86_64.h"
 #include "src/runtime/null/kernel_cost.h"
@@ -26,8 +27,9 @@
 #include "tools/cli/fusion_trace.h"
 
 ABSL_FLAG(std::string, target, "host",
-          "trace: the target: host or gfx1100, the languages c, opencl or hip, or our own assembly of x86-64 "
-          "(AVX2), x86-64-v2 (SSE4.1) or aarch64");
+          "trace: the target: host, gfx1100 or a compute capability (sm_90), the languages c, opencl, hip or "
+          "cuda, or "
+          "our own assembly of x86-64 (AVX2), x86-64-v2 (SSE4.1) or aarch64");
 ABSL_FLAG(std::string, choices, "heuristic",
           "trace: 'heuristic', 'none', or a list as in 'upcast(0,4) local(1,8)'");
 ABSL_FLAG(std::string, stage, "", "trace: print this stage only");
@@ -73,11 +75,16 @@ absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
   if (name == "c") language = CDialect::kC;
   if (name == "opencl") language = CDialect::kOpenCl;
   if (name == "hip") language = CDialect::kHip;
+  if (name == "cuda") language = CDialect::kCuda;
   const bool x86 = name == "x86-64" || name == "x86-64-v2" || name == "x86-64-v3", a64 = name == "aarch64";
-  if (name != "host" && name != "gfx1100" && !language.has_value() && !x86 && !a64)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--target=", name, ": expected host, gfx1100, c, opencl, hip, x86-64, x86-64-v2 or aarch64"));
+  const bool ptx = name.rfind("sm_", 0) == 0;
+  if (name != "host" && name != "gfx1100" && !ptx && !language.has_value() && !x86 && !a64)
+    return absl::InvalidArgumentError(
+        absl::StrCat("--target=", name,
+                     ": expected host, gfx1100, sm_90, c, opencl, hip, cuda, x86-64, x86-64-v2 or aarch64"));
+  if (ptx) US_RETURN_IF_ERROR(NvidiaTarget(name).status());
   const Target target = language.has_value() ? CTextTarget(*language)
+                        : ptx                ? *NvidiaTarget(name)
                         : x86                ? X86Target(name != "x86-64-v2")
                         : a64                ? A64Target()
                         : name == "host"     ? HostTarget()
@@ -104,6 +111,10 @@ absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments) {
     US_ASSIGN_OR_RETURN(const RenderedText rendered, RenderC(linear, *language));
     show(name, rendered.text);
     code = absl::StrCat("compiler's flags: ", rendered.flags);
+  } else if (ptx) {
+    US_ASSIGN_OR_RETURN(const PtxKernel rendered, RenderPtx(linear, target));
+    show("ptx", rendered.text);
+    code = absl::StrCat("buffers aligned to: ", rendered.alignment, " bytes");
   } else if (x86 || a64) {
     US_ASSIGN_OR_RETURN(const machine::MachineKernel compiled,
                         x86 ? RenderX86(linear, target) : RenderA64(linear));
