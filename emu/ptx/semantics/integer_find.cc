@@ -81,7 +81,7 @@ ExecResult Two(Warp& w, const Inst& inst) {
       case Op::kDiv:
       case Op::kRem: {
         const bool rem = op == Op::kRem;
-        // The hardware's answers to a division by zero.
+        // The manual leaves a division by zero open, and no recording has one: this is our choice.
         if (ub == 0) return rem ? a : Cut(~uint64_t{0}, bits);
         if (!meaning.is_signed) return rem ? a % ub : a / ub;
         if (sb == -1) return rem ? 0 : Cut(0 - a, bits);

@@ -68,8 +68,8 @@ struct LaneBuilder : LaneInt {
     uint64_t bits;
   };
 
-  // Quotient and remainder towards zero. By zero: all ones, and the dividend, as the H200 answers; the most
-  // negative number by -1 is itself with remainder 0.
+  // Quotient and remainder towards zero. By zero, which the manual leaves open and no recording has: all
+  // ones, and the dividend. The most negative number by -1 is itself with remainder 0 (not recorded either).
 #define US_DIVISIONS(T, S)                                                                              \
   US_OP static T UDiv(T a, T b) { return b == 0 ? static_cast<T>(~T{0}) : static_cast<T>(a / b); }      \
   US_OP static T URem(T a, T b) { return b == 0 ? a : static_cast<T>(a % b); }                          \
