@@ -25,14 +25,17 @@ _ARCH_COPTS = {
     ],
 }
 
-def lane_kernels(name, srcs, hdrs = [], deps = []):
-    """Makes <name>_baseline, _avx2 and _avx512 of the same sources, with US_SEMANTICS_ARCH set to each, and <name> of all."""
-    for arch, copts in _ARCH_COPTS.items():
+def lane_kernels(name, srcs, hdrs = [], deps = [], copts = LANE_COPTS, baseline_copts = []):
+    """Makes <name>_baseline, _avx2 and _avx512 of the same sources, with US_SEMANTICS_ARCH set to each, and <name> of all.
+
+    `baseline_copts` are for the first alone. What needs more than the baseline runs only where the host has it.
+    """
+    for arch, arch_copts in _ARCH_COPTS.items():
         cc_library(
             name = name + "_" + arch,
             srcs = srcs,
             hdrs = hdrs,
-            copts = LANE_COPTS + copts + ["-DUS_SEMANTICS_ARCH=" + arch],
+            copts = copts + arch_copts + (baseline_copts if arch == "baseline" else []) + ["-DUS_SEMANTICS_ARCH=" + arch],
             visibility = ["//visibility:private"],
             deps = deps,
         )

@@ -15,28 +15,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "src/base/status.h"
+#include "src/render/ptx_arithmetic.h"
 
 namespace understudy {
 namespace {
-
-// The classes of registers. Integers of up to 32 bits live in 32-bit registers, extended by their sign or by
-// zeros; a bool is a predicate; narrow floats that are moved only are their bits.
-enum class Bank : uint8_t { kPred, kHalf, kWord, kLong, kFloat, kDouble };
-constexpr const char* kBankType[] = {"pred", "b16", "b32", "b64", "f32", "f64"};
-constexpr const char* kBankPrefix[] = {"%p", "%h", "%r", "%rd", "%f", "%fd"};
-
-Bank BankOf(DType t) {
-  if (t.IsBool()) return Bank::kPred;
-  if (t.scalar == Scalar::kFloat16) return Bank::kHalf;
-  if (t.scalar == Scalar::kFloat32) return Bank::kFloat;
-  if (t.scalar == Scalar::kFloat64) return Bank::kDouble;
-  return t.BitWidth() == 64 ? Bank::kLong : Bank::kWord;
-}
-
-bool IsWide(DType t) { return t.BitWidth() == 64; }
-
-// "s32": the type in which an integer of this type is computed.
-std::string ComputeType(DType t) { return absl::StrCat(t.IsSigned() ? "s" : "u", IsWide(t) ? 64 : 32); }
 
 std::string Hex32(float v) { return absl::StrFormat("0f%08X", std::bit_cast<uint32_t>(v)); }
 std::string Hex64(double v) { return absl::StrFormat("0d%016X", std::bit_cast<uint64_t>(v)); }
@@ -47,7 +29,7 @@ std::string Symbol(const std::string& name) {
   return out;
 }
 
-class Writer {
+class Writer : private PtxArithmetic {
  public:
   Writer(const LinearKernel& kernel, const Target& target, const PtxOptions& options)
       : k_(kernel), target_(target), options_(options) {}
@@ -71,8 +53,6 @@ class Writer {
   }
 
  private:
-  using Lanes = std::vector<std::string>;  // a register or an immediate a lane
-
   struct Place {
     AddrSpace space = AddrSpace::kGlobal;
     std::string address;      // "%rd4+16", without brackets
@@ -143,37 +123,6 @@ class Writer {
   static const UOp* Array(const UOp* n) {
     while (n->op() == Op::kAfter) n = n->src(0).get();
     return n;
-  }
-
-  // --- lines and registers
-
-  template <class... T>
-  void Line(const T&... parts) {
-    absl::StrAppend(&body_, "  ", parts..., ";\n");
-  }
-  void Label(const std::string& label) { absl::StrAppend(&body_, label, ":\n"); }
-  std::string NewLabel(const char* what) { return absl::StrCat("$", what, labels_++); }
-  std::string New(Bank bank) {
-    return absl::StrCat(kBankPrefix[static_cast<int>(bank)], count_[static_cast<int>(bank)]++);
-  }
-  std::string New(DType t) { return New(BankOf(t)); }
-  // A new register of this bank with the value of one instruction.
-  template <class... T>
-  std::string Make(Bank bank, const std::string& instruction, const T&... operands) {
-    const std::string d = New(bank);
-    Line(instruction, " ", d, operands...);
-    return d;
-  }
-  template <class... T>
-  std::string Op1(Bank bank, const std::string& instruction, const std::string& x) {
-    return Make(bank, instruction, ", ", x);
-  }
-  std::string Op2(Bank bank, const std::string& instruction, const std::string& x, const std::string& y) {
-    return Make(bank, instruction, ", ", x, ", ", y);
-  }
-  std::string Op3(Bank bank, const std::string& instruction, const std::string& x, const std::string& y,
-                  const std::string& z) {
-    return Make(bank, instruction, ", ", x, ", ", y, ", ", z);
   }
 
   const Lanes& V(const UOpRef& n) {
@@ -455,10 +404,22 @@ class Writer {
   int LanesAtOnce(const Place& place, int lanes, int bytes) {
     int aligned = 1 << std::min(place.known_zero_bits, 4);
     if (place.space == AddrSpace::kGlobal) aligned = std::min(aligned, std::max(options_.alignment, bytes));
-    int n = std::min({lanes, 4, 16 / bytes, std::max(1, aligned / bytes)});
-    while ((n & (n - 1)) != 0) --n;
+    const int n = static_cast<int>(std::bit_floor(
+        static_cast<unsigned>(std::min({lanes, 4, 16 / bytes, std::max(1, aligned / bytes)}))));
     if (place.space == AddrSpace::kGlobal) alignment_ = std::max(alignment_, n * bytes);
     return n;
+  }
+
+  // fn(first lane, lanes, ".v4" or "") for each access of a load or store of `t` at the place.
+  template <class Fn>
+  void ForEachAccess(const Place& place, DType t, Fn fn) {
+    const int step = LanesAtOnce(place, t.lanes, t.ScalarBytes());
+    for (int first = 0; first < t.lanes;) {
+      const int count =
+          static_cast<int>(std::bit_floor(static_cast<unsigned>(std::min(step, t.lanes - first))));
+      fn(first, count, count > 1 ? absl::StrCat(".v", count) : std::string());
+      first += count;
+    }
   }
 
   // The `first`-th element at a place.
@@ -519,15 +480,10 @@ class Writer {
     if (!place.valid.empty()) {
       for (const std::string& lane : lanes) Line(MoveName(bank), " ", lane, ", ", ZeroOf(bank));
     }
-    const int bytes = t.ScalarBytes(), step = LanesAtOnce(place, t.lanes, bytes);
-    for (int i = 0; i < t.lanes;) {
-      int count = std::min(step, t.lanes - i);
-      while ((count & (count - 1)) != 0) --count;
-      const std::string vector = count > 1 ? absl::StrCat(".v", count) : "";
+    ForEachAccess(place, t, [&](int first, int count, const std::string& vector) {
       Line(guard, "ld.", SpaceName(place.space), vector, ".", AccessType(t, true), " ",
-           Braced(lanes, i, count), ", ", At(place, i, bytes));
-      i += count;
-    }
+           Braced(lanes, first, count), ", ", At(place, first, t.ScalarBytes()));
+    });
     if (t.IsBool()) {
       // Any byte but 0 is true.
       for (std::string& lane : lanes) lane = Op2(Bank::kPred, "setp.ne.u32", lane, "0");
@@ -549,27 +505,15 @@ class Writer {
     for (std::string& lane : lanes) {
       if (t.IsBool()) lane = Op3(Bank::kWord, "selp.u32", "1", "0", lane);
       // Stores take registers only.
-      if (lane[0] != '%') lane = Op1(BankOf(t), MoveName(BankOf(t)), lane);
+      lane = InRegister(t.IsBool() ? Bank::kWord : BankOf(t), lane);
     }
-    const int bytes = t.ScalarBytes(), step = LanesAtOnce(place, t.lanes, bytes);
-    for (int i = 0; i < t.lanes;) {
-      int count = std::min(step, t.lanes - i);
-      while ((count & (count - 1)) != 0) --count;
-      const std::string vector = count > 1 ? absl::StrCat(".v", count) : "";
-      Line(guard, "st.", SpaceName(place.space), vector, ".", AccessType(t, false), " ", At(place, i, bytes),
-           ", ", Braced(lanes, i, count));
-      i += count;
-    }
+    ForEachAccess(place, t, [&](int first, int count, const std::string& vector) {
+      Line(guard, "st.", SpaceName(place.space), vector, ".", AccessType(t, false), " ",
+           At(place, first, t.ScalarBytes()), ", ", Braced(lanes, first, count));
+    });
     return absl::OkStatus();
   }
 
-  static const char* MoveName(Bank bank) {
-    constexpr const char* kMoves[] = {"mov.pred", "mov.b16", "mov.b32", "mov.b64", "mov.f32", "mov.f64"};
-    return kMoves[static_cast<int>(bank)];
-  }
-  static const char* ZeroOf(Bank bank) {
-    return bank == Bank::kFloat ? "0f00000000" : bank == Bank::kDouble ? "0d0000000000000000" : "0";
-  }
   std::string Copy(DType t, const std::string& from) { return Op1(BankOf(t), MoveName(BankOf(t)), from); }
 
   // --- tensor cores
@@ -582,9 +526,7 @@ class Writer {
     const Lanes a = Packed(n.src(0)), b = Packed(n.src(1));
     Lanes c = V(n.src(2)), d;
     const Bank bank = BankOf(n.dtype().Element());
-    for (std::string& lane : c) {
-      if (lane[0] != '%') lane = Op1(bank, MoveName(bank), lane);
-    }
+    for (std::string& lane : c) lane = InRegister(bank, lane);
     for (size_t i = 0; i < c.size(); ++i) d.push_back(New(bank));
     const auto braces = [](const Lanes& x) { return absl::StrCat("{", absl::StrJoin(x, ", "), "}"); };
     Line(name, " ", braces(d), ", ", braces(a), ", ", braces(b), ", ", braces(c));
@@ -596,9 +538,7 @@ class Writer {
   Lanes Packed(const UOpRef& fragment) {
     const DType t = fragment->dtype().Element();
     Lanes in = V(fragment);
-    for (std::string& lane : in) {
-      if (lane[0] != '%') lane = Op1(BankOf(t), MoveName(BankOf(t)), lane);
-    }
+    for (std::string& lane : in) lane = InRegister(BankOf(t), lane);
     if (t.BitWidth() >= 32) return in;
     Lanes out;
     if (t.scalar == Scalar::kFloat16) {
@@ -619,242 +559,11 @@ class Writer {
     return out;
   }
 
-  // --- arithmetic, a lane at a time; "" where PTX has no such operation
-
-  std::string Alu(const UOp& n, const Lanes& x) {
-    const DType t = n.dtype().Element(), in = n.src(0)->dtype().Element();
-    if (n.op() == Op::kCast) return Cast(in, t, x[0]);
-    if (n.op() == Op::kBitcast) return Bitcast(in, t, x[0]);
-    if (n.op() == Op::kWhere) return Select(t, x[0], x[1], x[2]);
-    if (in.IsBool()) return BoolAlu(n.op(), x);
-    if (in.IsFloat()) {
-      if (in.scalar == Scalar::kFloat32 || in.scalar == Scalar::kFloat64) return FloatAlu(n.op(), in, x);
-      return "";
-    }
-    return IntAlu(n.op(), in, x);
-  }
-
-  std::string Select(DType t, const std::string& c, const std::string& x, const std::string& y) {
-    switch (BankOf(t)) {
-      case Bank::kPred: {
-        const std::string then = Op2(Bank::kPred, "and.pred", c, x), not_c = Op1(Bank::kPred, "not.pred", c);
-        return Op2(Bank::kPred, "or.pred", then, Op2(Bank::kPred, "and.pred", not_c, y));
-      }
-      case Bank::kHalf:
-        return Op3(Bank::kHalf, "selp.b16", x, y, c);
-      case Bank::kWord:
-        return Op3(Bank::kWord, "selp.b32", x, y, c);
-      case Bank::kLong:
-        return Op3(Bank::kLong, "selp.b64", x, y, c);
-      case Bank::kFloat:
-        return Op3(Bank::kFloat, "selp.f32", x, y, c);
-      case Bank::kDouble:
-        return Op3(Bank::kDouble, "selp.f64", x, y, c);
-    }
-    return "";
-  }
-
-  std::string BoolAlu(Op op, const Lanes& x) {
-    const auto two = [&](const char* name) { return Op2(Bank::kPred, name, x[0], x[1]); };
-    const auto negated = [&](const std::string& v) { return Op1(Bank::kPred, "not.pred", v); };
-    switch (op) {
-      case Op::kAnd:
-      case Op::kMul:
-      case Op::kMin:
-        return two("and.pred");
-      case Op::kOr:
-      case Op::kAdd:
-      case Op::kMax:
-        return two("or.pred");
-      case Op::kXor:
-      case Op::kCmpNe:
-        return two("xor.pred");
-      case Op::kCmpEq:
-        return negated(two("xor.pred"));
-      case Op::kCmpLt:
-        return Op2(Bank::kPred, "and.pred", negated(x[0]), x[1]);
-      default:
-        return "";
-    }
-  }
-
-  std::string FloatAlu(Op op, DType t, const Lanes& x) {
-    const bool single = t.scalar == Scalar::kFloat32;
-    const Bank bank = BankOf(t);
-    const std::string type = single ? ".f32" : ".f64";
-    const auto two = [&](const char* name) { return Op2(bank, name + type, x[0], x[1]); };
-    switch (op) {
-      case Op::kNeg: {
-        // The sign alone, of a NaN too.
-        const Bank bits = single ? Bank::kWord : Bank::kLong;
-        const std::string i = Op1(bits, single ? "mov.b32" : "mov.b64", x[0]);
-        const std::string flipped =
-            Op2(bits, single ? "xor.b32" : "xor.b64", i, single ? "0x80000000" : "0x8000000000000000");
-        return Op1(bank, single ? "mov.b32" : "mov.b64", flipped);
-      }
-      case Op::kSqrt:
-        return Op1(bank, "sqrt.rn" + type, x[0]);
-      case Op::kTrunc:
-        return Op1(bank, "cvt.rzi" + type + type, x[0]);
-      case Op::kAdd:
-        return two("add.rn");
-      case Op::kSub:
-        return two("sub.rn");
-      case Op::kMul:
-        return two("mul.rn");
-      case Op::kFDiv:
-        return two("div.rn");
-      case Op::kMax:
-        return single ? two("max.NaN") : "";
-      case Op::kMin:
-        return single ? two("min.NaN") : "";
-      case Op::kMulAcc:
-        return Op3(bank, "fma.rn" + type, x[0], x[1], x[2]);
-      case Op::kCmpLt:
-        return Op2(Bank::kPred, "setp.lt" + type, x[0], x[1]);
-      case Op::kCmpEq:
-        return Op2(Bank::kPred, "setp.eq" + type, x[0], x[1]);
-      case Op::kCmpNe:
-        return Op2(Bank::kPred, "setp.neu" + type, x[0], x[1]);
-      default:
-        return "";
-    }
-  }
-
-  // The low bits of a 32-bit value, extended as its type wants it.
-  std::string Narrowed(DType t, const std::string& x) {
-    if (t.BitWidth() >= 32) return x;
-    return t.IsSigned() ? Op3(Bank::kWord, "bfe.s32", x, "0", absl::StrCat(t.BitWidth()))
-                        : Op2(Bank::kWord, "and.b32", x, absl::StrCat((1 << t.BitWidth()) - 1));
-  }
-
-  std::string IntAlu(Op op, DType t, const Lanes& x) {
-    const bool wide = IsWide(t);
-    const Bank bank = BankOf(t);
-    const std::string type = "." + ComputeType(t), bits = wide ? ".b64" : ".b32";
-    const auto two = [&](const std::string& name) { return Op2(bank, name, x[0], x[1]); };
-    const auto narrow = [&](const std::string& v) { return Narrowed(t, v); };
-    const auto amount = [&] { return wide && x[1][0] == '%' ? Op1(Bank::kWord, "cvt.u32.u64", x[1]) : x[1]; };
-    switch (op) {
-      case Op::kNeg:
-        return narrow(Op1(bank, wide ? "neg.s64" : "neg.s32", x[0]));
-      case Op::kAdd:
-        return narrow(two("add" + type));
-      case Op::kSub:
-        return narrow(two("sub" + type));
-      case Op::kMul:
-        return narrow(two("mul.lo" + type));
-      case Op::kMulAcc:
-        return narrow(Op3(bank, "mad.lo" + type, x[0], x[1], x[2]));
-      case Op::kIDiv:
-        return narrow(two("div" + type));
-      case Op::kIMod:
-        return narrow(two("rem" + type));
-      case Op::kMax:
-        return two("max" + type);
-      case Op::kMin:
-        return two("min" + type);
-      case Op::kAnd:
-        return two("and" + bits);
-      case Op::kOr:
-        return two("or" + bits);
-      case Op::kXor:
-        return narrow(two("xor" + bits));
-      case Op::kShl:
-        return narrow(Op2(bank, "shl" + bits, x[0], amount()));
-      case Op::kShr:
-        return Op2(bank, "shr" + type, x[0], amount());
-      case Op::kCmpLt:
-        return Op2(Bank::kPred, "setp.lt" + type, x[0], x[1]);
-      case Op::kCmpEq:
-        return Op2(Bank::kPred, "setp.eq" + type, x[0], x[1]);
-      case Op::kCmpNe:
-        return Op2(Bank::kPred, "setp.ne" + type, x[0], x[1]);
-      default:
-        return "";
-    }
-  }
-
-  // "f16", or "" for those that PTX does not compute with.
-  static std::string FloatType(DType t) {
-    return t.scalar == Scalar::kFloat16   ? "f16"
-           : t.scalar == Scalar::kFloat32 ? "f32"
-           : t.scalar == Scalar::kFloat64 ? "f64"
-                                          : "";
-  }
-
-  std::string Cast(DType from, DType to, const std::string& x) {
-    if (from == to) return x;
-    if (to.IsBool()) {
-      if (from.IsInt()) return Op2(Bank::kPred, IsWide(from) ? "setp.ne.s64" : "setp.ne.s32", x, "0");
-      const std::string type = FloatType(from);
-      if (type.empty()) return "";
-      if (type == "f16") return Cast(dtypes::kFloat32, to, Cast(from, dtypes::kFloat32, x));
-      return Op2(Bank::kPred, "setp.neu." + type, x, ZeroOf(BankOf(from)));
-    }
-    if (from.IsBool()) {
-      const std::string bit = Op3(Bank::kWord, "selp.u32", "1", "0", x);
-      return to == dtypes::kUInt32 ? bit : Cast(dtypes::kUInt32, to, bit);
-    }
-    if (from.IsFloat() && FloatType(from).empty()) return "";
-    if (to.IsFloat() && FloatType(to).empty()) return "";
-    if (from.IsFloat() && to.IsFloat()) {
-      const bool exact = to.BitWidth() > from.BitWidth();
-      return Op1(BankOf(to), absl::StrCat("cvt", exact ? "." : ".rn.", FloatType(to), ".", FloatType(from)),
-                 x);
-    }
-    if (to.IsFloat())
-      return Op1(BankOf(to), absl::StrCat("cvt.rn.", FloatType(to), ".", ComputeType(from)), x);
-    if (from.IsFloat()) return ToInt(from, to, x);
-    // Integers.
-    if (IsWide(to)) {
-      if (IsWide(from)) return x;
-      return Op1(Bank::kLong, absl::StrCat("cvt.", from.IsSigned() ? "s64.s32" : "u64.u32"), x);
-    }
-    const std::string low = IsWide(from) ? Op1(Bank::kWord, "cvt.u32.u64", x) : x;
-    const bool holds =
-        !IsWide(from) && (from.BitWidth() < to.BitWidth() ? !from.IsSigned() || to.IsSigned() : false);
-    return holds ? low : Narrowed(to, low);
-  }
-
-  // Saturating, NaN gives 0. The conversions to 32 bits do so; to 64 bits NaN is the least number (PTX ISA,
-  // cvt), and narrower types are clamped once in 32 bits.
-  std::string ToInt(DType from, DType to, const std::string& x) {
-    if (from.scalar == Scalar::kFloat16) return ToInt(dtypes::kFloat32, to, Cast(from, dtypes::kFloat32, x));
-    const std::string type = FloatType(from);
-    if (to.BitWidth() < 32) {
-      const int bits = to.BitWidth();
-      const int64_t most = to.IsSigned() ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
-      const int64_t least = to.IsSigned() ? -(1 << (bits - 1)) : 0;
-      const std::string v = ToInt(from, dtypes::kInt32, x);
-      return Op2(Bank::kWord, "min.s32", Op2(Bank::kWord, "max.s32", v, absl::StrCat(least)),
-                 absl::StrCat(most));
-    }
-    const std::string v = Op1(BankOf(to), absl::StrCat("cvt.rzi.", ComputeType(to), ".", type), x);
-    if (!IsWide(to) && from.scalar == Scalar::kFloat32) return v;
-    const std::string number = Op2(Bank::kPred, "setp.eq." + type, x, x);
-    return Op3(BankOf(to), IsWide(to) ? "selp.b64" : "selp.b32", v, "0", number);
-  }
-
-  std::string Bitcast(DType from, DType to, const std::string& x) {
-    if (BankOf(from) == BankOf(to)) {
-      // Of one width: a sign more or less.
-      return BankOf(to) == Bank::kWord && to.BitWidth() < 32
-                 ? Narrowed(to.IsFloat() ? StorageType(to) : to, x)
-                 : x;
-    }
-    if (from.scalar == Scalar::kFloat16) return Narrowed(to, Op1(Bank::kWord, "cvt.u32.u16", x));
-    if (to.scalar == Scalar::kFloat16) return Op1(Bank::kHalf, "cvt.u16.u32", x);
-    return Op1(BankOf(to), from.BitWidth() == 64 ? "mov.b64" : "mov.b32", x);
-  }
-  static DType StorageType(DType t) { return t.BitWidth() == 8 ? dtypes::kUInt8 : dtypes::kUInt16; }
-
   const LinearKernel& k_;
   const Target& target_;
   const PtxOptions options_;
-  std::string body_, declarations_;
-  int count_[6] = {};
-  int labels_ = 0, alignment_ = 1;
+  std::string declarations_;
+  int alignment_ = 1;
   absl::flat_hash_map<const UOp*, Lanes> values_;
   absl::flat_hash_map<const UOp*, Place> places_;
   std::unordered_map<const UOp*, Lanes> arrays_;  // in registers; pointers to elements stay valid

@@ -5,12 +5,11 @@
 #include "absl/strings/str_split.h"
 #include "fuzz/amd_programs/emulate.h"
 #include "src/base/bits.h"
-#include "src/base/file.h"
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
 #include "src/render/c_text.h"
 #include "src/render/render.h"
-#include "src/runtime/process/process.h"
+#include "tools/rig/clang_text.h"
 
 namespace understudy {
 namespace {
@@ -30,29 +29,23 @@ class EmulatedProgram : public Program {
   std::unique_ptr<programs::EmulatedObject> object_;
 };
 
-// HIP C++ text through clang's driver. It needs neither ROCm's headers nor its device library, and the linker
-// that it looks for lies beside it; a bundle would need clang-offload-bundler.
+// HIP C++ text through clang's driver. The linker that it looks for lies beside it; a bundle would need
+// clang-offload-bundler.
 absl::StatusOr<CompiledKernel> CompileHip(const LinearKernel& linear, const std::string& isa) {
   US_ASSIGN_OR_RETURN(const RenderedText rendered, RenderC(linear, CDialect::kHip));
-  US_ASSIGN_OR_RETURN(const std::string clang, FindProgram("clang-22"));
-  US_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
-  const std::string source = folder.path() + "/kernel.hip", object = folder.path() + "/kernel.co";
-  US_RETURN_IF_ERROR(WriteFile(source, rendered.text));
-  Command command{.argv = {clang, "-x", "hip", "--offload-device-only", "--no-gpu-bundle-output",
-                           absl::StrCat("--offload-arch=", isa), "-nogpulib", "-nogpuinc", "-w"}};
-  for (const auto& flag : absl::StrSplit(rendered.flags, ' ', absl::SkipEmpty()))
-    command.argv.emplace_back(flag);
-  command.argv.insert(command.argv.end(), {"-o", object, source});
-  US_RETURN_IF_ERROR(RunCommand(command));
-  US_ASSIGN_OR_RETURN(const std::string code, ReadFile(object));
+  std::vector<std::string> flags = {"-x",
+                                    "hip",
+                                    "--offload-device-only",
+                                    "--no-gpu-bundle-output",
+                                    absl::StrCat("--offload-arch=", isa),
+                                    "-nogpulib",
+                                    "-nogpuinc"};
+  for (const auto& flag : absl::StrSplit(rendered.flags, ' ', absl::SkipEmpty())) flags.emplace_back(flag);
+  US_ASSIGN_OR_RETURN(const std::string code, CompileWithClang(rendered.text, flags));
   CompiledKernel out;
-  out.name = rendered.name;
+  CopyInterface(rendered, &out);
   out.code.assign(code.begin(), code.end());
   out.text = rendered.text;
-  out.global = rendered.global;
-  out.local = rendered.local;
-  out.params = rendered.params;
-  out.vars = rendered.vars;
   return out;
 }
 

@@ -2,39 +2,27 @@
 #include "tools/rig/ptx_device.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "emu/ptx/core/launch.h"
 #include "emu/ptx/parse/parse.h"
 #include "src/base/bits.h"
-#include "src/base/file.h"
 #include "src/base/status.h"
 #include "src/codegen/codegen.h"
-#include "src/render/c_text.h"
 #include "src/render/ptx.h"
-#include "src/runtime/process/process.h"
+#include "tools/rig/clang_text.h"
 
 namespace understudy {
 namespace {
 
-// CUDA C++ text through clang's front end, which needs neither CUDA's headers nor its device library.
+// CUDA C++ text through clang's driver.
 absl::StatusOr<PtxKernel> CompileCuda(const LinearKernel& linear, const std::string& isa) {
   US_ASSIGN_OR_RETURN(const RenderedText rendered, RenderC(linear, CDialect::kCuda));
-  US_ASSIGN_OR_RETURN(const std::string clang, FindProgram("clang-22"));
-  US_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Create());
-  const std::string source = folder.path() + "/kernel.cu", object = folder.path() + "/kernel.ptx";
-  US_RETURN_IF_ERROR(WriteFile(source, rendered.text));
-  // nvcc's -fmad=false is clang's -ffp-contract=off.
-  const Command command{.argv = {clang, "-x", "cuda", "--cuda-device-only",
-                                 absl::StrCat("--cuda-gpu-arch=", isa), "-nocudainc", "-nocudalib", "-S",
-                                 "-O2", "-ffp-contract=off", "-w", "-o", object, source}};
-  US_RETURN_IF_ERROR(RunCommand(command));
   PtxKernel out;
-  US_ASSIGN_OR_RETURN(out.text, ReadFile(object));
-  out.name = rendered.name;
-  out.global = rendered.global;
-  out.local = rendered.local;
-  out.params = rendered.params;
-  out.vars = rendered.vars;
+  CopyInterface(rendered, &out);
+  // nvcc's -fmad=false is clang's -ffp-contract=off.
+  US_ASSIGN_OR_RETURN(
+      out.text, CompileWithClang(rendered.text,
+                                 {"-x", "cuda", "--cuda-device-only", absl::StrCat("--cuda-gpu-arch=", isa),
+                                  "-nocudainc", "-nocudalib", "-S", "-O2", "-ffp-contract=off"}));
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "emu/ptx/core/special_registers.h"
 #include "emu/ptx/core/wrappers.h"
 #include "emu/ptx/semantics/find_exec.h"
+#include "src/base/bits.h"
 #include "src/base/status.h"
 
 namespace understudy::emu::ptx {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "emu/ptx/core/launch_state.h"
 #include "emu/ptx/core/scheduler.h"
+#include "src/base/bits.h"
 #include "src/base/status.h"
 
 namespace understudy::emu::ptx {
@@ -63,7 +64,7 @@ absl::Status Plan(Launch& launch) {
   launch.warps_per_cta = (launch.threads_per_cta + kWarpSize - 1) / kWarpSize;
   launch.static_shared = launch.program->static_shared_bytes(*launch.kernel);
   const uint64_t alignment = std::max(launch.program->dynamic_shared_alignment(*launch.kernel), 16u);
-  const uint64_t base = (launch.static_shared + alignment - 1) / alignment * alignment;
+  const uint64_t base = AlignUp(launch.static_shared, alignment);
   launch.dynamic_shared_base = static_cast<uint32_t>(base);
   const uint64_t shared =
       config.dynamic_shared_bytes == 0 ? launch.static_shared : base + config.dynamic_shared_bytes;
@@ -79,7 +80,7 @@ absl::Status Plan(Launch& launch) {
   if (stack > 512 * 1024)
     return Wrong(launch,
                  absl::StrFormat("%d bytes of local memory a thread: expected at most 524288", stack));
-  launch.local_bytes = static_cast<uint32_t>((stack + 15) / 16 * 16);
+  launch.local_bytes = static_cast<uint32_t>(AlignUp(stack, 16));
   return absl::OkStatus();
 }
 
@@ -144,7 +145,6 @@ class ClusterQueue {
   void Settle(std::unique_ptr<Cluster> cluster, Turn turn) {
     switch (turn) {
       case Turn::kDone:
-        stalled_ = 0;
         --resident_;
         free_.push_back(std::move(cluster));
         return;
@@ -180,7 +180,7 @@ class ClusterQueue {
   Launch& launch_;
   std::mutex mutex_;
   const uint64_t total_;
-  uint64_t max_resident_ = 0, next_ = 0, resident_ = 0, running_ = 0, stalled_ = 0;
+  uint64_t max_resident_ = 0, next_ = 0, resident_ = 0, running_ = 0;
   bool failed_ = false, start_next_ = false;
   std::deque<std::unique_ptr<Cluster>> ready_;
   std::vector<std::unique_ptr<Cluster>> free_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "src/base/bits.h"
+
 namespace understudy::emu::ptx {
 namespace {
 

@@ -13,10 +13,6 @@
 
 namespace understudy::emu::ptx {
 
-inline uint64_t AlignUp(uint64_t value, uint64_t alignment) {
-  return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
-}
-
 // Offsets of variables one after the other, each aligned; *end is moved behind the last.
 std::vector<int64_t> PlaceVariables(const std::vector<Variable>& variables, Space space, uint64_t* end);
 

@@ -2,23 +2,38 @@
 #include "emu/ptx/core/special_registers.h"
 
 #include <cstddef>
-#include <cstdlib>
-#include <iterator>
 #include <map>
+#include <vector>
 
 namespace understudy::emu::ptx {
 namespace {
 
 struct SpecialInfo {
-  const char* name;
+  std::string name;
   int bits;
   bool dynamic;
 };
-constexpr SpecialInfo kSpecials[] = {
-#define PTX_SPECIAL(id, name, bits, dynamic) {name, bits, dynamic},
-#include "emu/ptx/core/special_registers.inc"
-#undef PTX_SPECIAL
-};
+// By Special.
+const std::vector<SpecialInfo>& Specials() {
+  static const auto* const specials = [] {
+    auto* list = new std::vector<SpecialInfo>;
+    const auto add = [list](const std::string& name, Type type, bool dynamic) {
+      list->push_back({name, TypeBits(type), dynamic});
+    };
+#define PTX_SREG(id, name, type, version, sm, dynamic) add(name, Type::type, dynamic);
+#define PTX_SREG_VECTOR(id, name, version, sm) \
+  for (const char* element : {".x", ".y", ".z", ".w"}) add(std::string(name) + element, Type::kU32, false);
+#define PTX_SREG_RANGE(id, prefix, suffix, count, type, version, sm) \
+  for (int i = 0; i < count; ++i) add(prefix + std::to_string(i) + suffix, Type::type, false);
+#include "emu/ptx/isa/special_registers.inc"
+#undef PTX_SREG_RANGE
+#undef PTX_SREG_VECTOR
+#undef PTX_SREG
+    add("", Type::kU32, false);  // kDynamicSharedBase
+    return list;
+  }();
+  return *specials;
+}
 // An H200 runs a CTA of 1024 threads in at most 64 warps of an SM.
 constexpr uint32_t kWarpSlots = 64;
 // The driver keeps the first KiB of an SM's shared memory (cudaDevAttrReservedSharedMemoryPerBlock).
@@ -26,17 +41,8 @@ constexpr uint32_t kReservedShared = 1024;
 
 std::map<std::string, Special> MakeNames() {
   std::map<std::string, Special> names;
-  for (size_t i = 0; i < std::size(kSpecials); ++i)
-    if (kSpecials[i].name[0] != 0) names[kSpecials[i].name] = static_cast<Special>(i);
-  const auto at = [](Special first, int i) { return static_cast<Special>(static_cast<int>(first) + i); };
-  for (int i = 0; i < 32; ++i) names["envreg" + std::to_string(i)] = at(Special::kEnvreg0, i);
-  for (int i = 0; i < 8; ++i) {
-    names["pm" + std::to_string(i)] = at(Special::kPm0, i);
-    names["pm" + std::to_string(i) + "_64"] = at(Special::kPm0Wide, i);
-  }
-  for (const char* vector :
-       {"tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"})
-    names[std::string(vector) + ".w"] = Special::kZero;
+  for (size_t i = 0; i < Specials().size(); ++i)
+    if (!Specials()[i].name.empty()) names[Specials()[i].name] = static_cast<Special>(i);
   return names;
 }
 
@@ -140,6 +146,7 @@ uint64_t UniformValue(const WarpState& warp, Special special) {
   const int environment = static_cast<int>(special) - static_cast<int>(Special::kEnvreg0);
   if (environment == 1) return config.grid_workspace >> 32;
   if (environment == 2) return config.grid_workspace & 0xffffffff;
+  // What the emulator does not count, the other %envreg, and the fourth elements of vectors.
   return 0;
 }
 
@@ -153,16 +160,9 @@ bool FindSpecial(const std::string& name, Special* special) {
   return true;
 }
 
-int SpecialBits(Special special) {
-  const size_t i = static_cast<size_t>(special);
-  if (i < std::size(kSpecials)) return kSpecials[i].bits;
-  return special >= Special::kPm0Wide ? 64 : 32;
-}
+int SpecialBits(Special special) { return Specials()[static_cast<size_t>(special)].bits; }
 
-bool IsDynamic(Special special) {
-  const size_t i = static_cast<size_t>(special);
-  return i < std::size(kSpecials) && kSpecials[i].dynamic;
-}
+bool IsDynamic(Special special) { return Specials()[static_cast<size_t>(special)].dynamic; }
 
 void FillSpecial(WarpState& warp, const SpecialRow& row) {
   const Special special = static_cast<Special>(row.special);

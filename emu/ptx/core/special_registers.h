@@ -11,14 +11,18 @@
 
 namespace understudy::emu::ptx {
 
+// By emu/ptx/isa/special_registers.inc: an element of a vector is one of its own, of numbered registers the
+// first is named.
 enum class Special : uint16_t {
-#define PTX_SPECIAL(id, name, bits, dynamic) id,
-#include "emu/ptx/core/special_registers.inc"
-#undef PTX_SPECIAL
-  kEnvreg0,              // .. envreg31
-  kPm0 = kEnvreg0 + 32,  // .. pm7
-  kPm0Wide = kPm0 + 8,   // .. pm7_64
-  kEnd = kPm0Wide + 8,
+#define PTX_SREG(id, name, type, version, sm, dynamic) id,
+#define PTX_SREG_VECTOR(id, name, version, sm) id##X, id##Y, id##Z, id##W,
+#define PTX_SREG_RANGE(id, prefix, suffix, count, type, version, sm) id##0, id##Last = id##0 + count - 1,
+#include "emu/ptx/isa/special_registers.inc"
+#undef PTX_SREG_RANGE
+#undef PTX_SREG_VECTOR
+#undef PTX_SREG
+  kDynamicSharedBase,  // no register of PTX: the offset of dynamic shared memory, an extern variable of the
+                       // module
 };
 
 // By the name that Operand::special has ("tid.x", "clock64", "envreg3"); false: there is no such register.

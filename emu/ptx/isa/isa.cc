@@ -77,11 +77,13 @@ const SpecialRegister* FindSpecialRegister(const std::string& name) {
     const auto add = [map](const std::string& n, Type type, int elements, int version, int sm) {
       (*map)[n] = {n, type, elements, version, sm};
     };
-#define PTX_SREG(name, type, elements, version, sm) add(name, Type::type, elements, version, sm);
-#define PTX_SREG_RANGE(prefix, suffix, count, type, version, sm) \
+#define PTX_SREG(id, name, type, version, sm, dynamic) add(name, Type::type, 1, version, sm);
+#define PTX_SREG_VECTOR(id, name, version, sm) add(name, Type::kU32, 4, version, sm);
+#define PTX_SREG_RANGE(id, prefix, suffix, count, type, version, sm) \
   for (int i = 0; i < count; ++i) add(prefix + std::to_string(i) + suffix, Type::type, 1, version, sm);
 #include "emu/ptx/isa/special_registers.inc"
 #undef PTX_SREG_RANGE
+#undef PTX_SREG_VECTOR
 #undef PTX_SREG
     return map;
   }();

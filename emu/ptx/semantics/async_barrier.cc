@@ -141,7 +141,7 @@ ExecResult PendingCount(Warp& w, const Inst& inst) {
 
 Exec FindAsyncBarrier(const Instruction& inst, const ExecContext& context) {
   if (inst.op != Op::kMbarrier) return {};
-  if (inst.operands.empty()) return Refuse(inst, "needs operands");
+  if (inst.operands.empty()) return Refused(inst, "needs operands");
   const size_t count = inst.operands.size();
   const auto space = [&](size_t address) -> uint64_t {
     return address < count ? static_cast<uint64_t>(SpaceOfOperand(inst, inst.operands[address], context)) : 0;
@@ -155,7 +155,7 @@ Exec FindAsyncBarrier(const Instruction& inst, const ExecContext& context) {
     if (inst.Has("expect_tx")) mode |= kExpectTx;
     if (inst.Has("noComplete")) mode |= kNoComplete;
     if (count > 2) mode |= kHasOperand;
-    if (inst.Has("expect_tx") && count < 3) return Refuse(inst, "needs a transaction count");
+    if (inst.Has("expect_tx") && count < 3) return Refused(inst, "needs a transaction count");
     return Exact(Arrive, mode);
   }
   if (inst.Has("expect_tx") && count == 2) return Exact(ExpectTx, space(0));
@@ -163,7 +163,7 @@ Exec FindAsyncBarrier(const Instruction& inst, const ExecContext& context) {
   const bool try_wait = inst.Has("try_wait");
   if ((try_wait || inst.Has("test_wait")) && count >= 3)
     return Exact(Wait, space(1) | (try_wait ? kTry : 0) | (inst.Has("parity") ? kParity : 0));
-  return Refuse(inst, "no such mbarrier operation");
+  return Refused(inst, "no such mbarrier operation");
 }
 
 }  // namespace understudy::emu::ptx

@@ -164,7 +164,7 @@ Exec FindAsyncBulk(const Instruction& inst, const ExecContext& context) {
   if (inst.Has("commit_group")) return Exact(CommitGroup);
   if (inst.Has("wait_group")) {
     if (inst.operands.size() != 1 || inst.operands[0].kind != Operand::Kind::kImmediate)
-      return Refuse(inst, "needs a constant");
+      return Refused(inst, "needs a constant");
     return Exact(WaitGroup, inst.operands[0].bits, inst.Has("read"));
   }
   if (inst.Has("tensor")) return FindAsyncTensor(inst, context);
@@ -172,9 +172,9 @@ Exec FindAsyncBulk(const Instruction& inst, const ExecContext& context) {
   const BulkMode mode = FindBulkMode(inst);
   const size_t needed = 3 + mode.completes_barrier + mode.multicast + mode.cache_hint + mode.byte_mask;
   if (inst.spaces.size() < 2 || inst.operands.size() != needed)
-    return Refuse(inst, absl::StrFormat("%d operands, expected %d", inst.operands.size(), needed));
+    return Refused(inst, absl::StrFormat("%d operands, expected %d", inst.operands.size(), needed));
   if (inst.Has("reduce") && !IsAtomicCombination(mode.op, mode.type))
-    return Refuse(inst, "no such reduction");
+    return Refused(inst, "no such reduction");
   return Exact(CopyBulk, mode.Pack());
 }
 

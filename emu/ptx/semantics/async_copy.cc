@@ -147,15 +147,15 @@ ExecResult StoreAsync(Warp& w, const Inst& inst) {
 
 Exec FindStoreAsync(const Instruction& inst, const ExecContext& context) {
   if (inst.operands.size() < 3)
-    return Refuse(inst, "the form without an mbarrier, a store to other devices, is not emulated");
+    return Refused(inst, "the form without an mbarrier, a store to other devices, is not emulated");
   MemSpace space = SpaceOfOperand(inst, inst.operands[0], context);
   if (space != MemSpace::kSharedCluster && space != MemSpace::kGeneric)
-    return Refuse(inst, "expected .shared::cluster");
+    return Refused(inst, "expected .shared::cluster");
   space = MemSpace::kSharedCluster;
   const AtomicOp op = inst.op == Op::kRed ? FindAtomicOp(inst) : AtomicOp::kNone;
-  if (inst.op == Op::kRed && !IsAtomicCombination(op, inst.type())) return Refuse(inst, "no such reduction");
+  if (inst.op == Op::kRed && !IsAtomicCombination(op, inst.type())) return Refused(inst, "no such reduction");
   const int bytes = TypeBytes(inst.type());
-  if (bytes != 4 && bytes != 8) return Refuse(inst, "expected a type of 32 or 64 bits");
+  if (bytes != 4 && bytes != 8) return Refused(inst, "expected a type of 32 or 64 bits");
   return Exact(StoreAsync,
                uint64_t(inst.type()) | static_cast<uint64_t>(space) << 8 | static_cast<uint64_t>(op) << 16);
 }
@@ -171,18 +171,18 @@ Exec FindAsyncCopy(const Instruction& inst, const ExecContext& context) {
   if (inst.Has("wait_all")) return Exact(WaitAll);
   if (inst.Has("wait_group")) {
     if (count != 1 || inst.operands[0].kind != Operand::Kind::kImmediate)
-      return Refuse(inst, "needs a constant");
+      return Refused(inst, "needs a constant");
     return Exact(WaitGroup, inst.operands[0].bits);
   }
   if (inst.Has("mbarrier")) {
-    if (count != 1) return Refuse(inst, "needs an address");
+    if (count != 1) return Refused(inst, "needs an address");
     return Exact(ArriveWhenCopied, static_cast<uint64_t>(SpaceOfOperand(inst, inst.operands[0], context)),
                  inst.Has("noinc"));
   }
   if (count < 3 || inst.operands[2].kind != Operand::Kind::kImmediate)
-    return Refuse(inst, "needs two addresses and a constant size");
+    return Refused(inst, "needs two addresses and a constant size");
   const uint64_t bytes = inst.operands[2].bits;
-  if (bytes != 4 && bytes != 8 && bytes != 16) return Refuse(inst, "the size is not 4, 8 or 16");
+  if (bytes != 4 && bytes != 8 && bytes != 16) return Refused(inst, "the size is not 4, 8 or 16");
   Third third = Third::kNone;
   if (count > (inst.Has("L2::cache_hint") ? 4u : 3u))
     third = context.OperandBits(inst.operands[3]) == 1 ? Third::kIgnore : Third::kSourceSize;

@@ -284,43 +284,43 @@ bool IsTensor(const Operand& operand, size_t rank) {
 
 Exec FindAsyncTensor(const Instruction& inst, const ExecContext&) {
   for (const char* mode : {"tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128"})
-    if (inst.Has(mode)) return Refuse(inst, std::string(mode) + " of sm_100 is not emulated");
+    if (inst.Has(mode)) return Refused(inst, std::string(mode) + " of sm_100 is not emulated");
   BulkMode mode = FindBulkMode(inst);
   for (int rank = 1; rank <= kMaxTensorRank; ++rank)
     if (inst.Has(absl::StrFormat("%dd", rank).c_str())) mode.rank = static_cast<uint8_t>(rank);
   mode.im2col = inst.Has("im2col") || inst.Has("im2col_no_offs");
-  if (mode.rank == 0) return Refuse(inst, "needs a dimension .1d to .5d");
-  if (mode.im2col && mode.rank < 3) return Refuse(inst, ".im2col needs at least 3 dimensions");
+  if (mode.rank == 0) return Refused(inst, "needs a dimension .1d to .5d");
+  if (mode.im2col && mode.rank < 3) return Refused(inst, ".im2col needs at least 3 dimensions");
   const size_t tensor = mode.to != MemSpace::kGlobal && !inst.Has("prefetch") ? 1 : 0;
   if (inst.operands.size() <= tensor || !IsTensor(inst.operands[tensor], mode.rank))
-    return Refuse(inst, absl::StrFormat("needs a tensor map and %d coordinates", mode.rank));
+    return Refused(inst, absl::StrFormat("needs a tensor map and %d coordinates", mode.rank));
   if (inst.Has("prefetch")) return Exact(PrefetchTensor, mode.Pack());
-  if (inst.spaces.size() < 2) return Refuse(inst, "needs two spaces");
+  if (inst.spaces.size() < 2) return Refused(inst, "needs two spaces");
   const bool load = mode.to != MemSpace::kGlobal;
   const bool offsets = mode.im2col && load;
   const size_t needed = (load ? 3 : 2) + offsets + mode.multicast + mode.cache_hint;
   if (inst.operands.size() != needed)
-    return Refuse(inst, absl::StrFormat("%d operands, expected %d", inst.operands.size(), needed));
+    return Refused(inst, absl::StrFormat("%d operands, expected %d", inst.operands.size(), needed));
   if (offsets && inst.operands[3].elements.size() != static_cast<size_t>(mode.rank) - 2)
-    return Refuse(inst, absl::StrFormat("needs %d im2col offsets", mode.rank - 2));
-  if (inst.Has("reduce") && mode.op == AtomicOp::kNone) return Refuse(inst, "no such reduction");
+    return Refused(inst, absl::StrFormat("needs %d im2col offsets", mode.rank - 2));
+  if (inst.Has("reduce") && mode.op == AtomicOp::kNone) return Refused(inst, "no such reduction");
   return Exact(CopyTensor, mode.Pack());
 }
 
 Exec FindTensorMap(const Instruction& inst, const ExecContext& context) {
   if (inst.Has("cp_fenceproxy")) {
-    if (inst.operands.size() != 3) return Refuse(inst, "needs two addresses and a size");
+    if (inst.operands.size() != 3) return Refused(inst, "needs two addresses and a size");
     return Exact(CopyMap);
   }
-  if (!inst.Has("replace") || inst.operands.empty()) return Refuse(inst, "no such tensormap operation");
+  if (!inst.Has("replace") || inst.operands.empty()) return Refused(inst, "no such tensormap operation");
   for (const FieldName& row : kFields) {
     if (!inst.Has(row.name)) continue;
     if (inst.operands.size() != (HasOrdinal(row.field) ? 3u : 2u))
-      return Refuse(inst, "wrong number of operands");
+      return Refused(inst, "wrong number of operands");
     return Exact(ReplaceField, static_cast<uint64_t>(SpaceOfOperand(inst, inst.operands[0], context)),
                  static_cast<uint64_t>(row.field));
   }
-  return Refuse(inst, "no such field");
+  return Refused(inst, "no such field");
 }
 
 }  // namespace understudy::emu::ptx

@@ -78,26 +78,26 @@ ExecResult Atomic128(Warp& w, const Inst& inst) {
 
 Exec FindAtomic(const Instruction& inst, const ExecContext& context) {
   if (inst.op == Op::kMultimem)
-    return Refuse(inst,
+    return Refused(inst,
                   "multimem addresses are of multicast objects over several GPUs, which the emulator "
                   "does not have");
   if ((inst.op != Op::kAtom && inst.op != Op::kRed) || inst.Has("async")) return {};
   const bool returns = inst.op == Op::kAtom;
   const AtomicOp op = FindAtomicOp(inst);
   const size_t least = (returns ? 3 : 2) + (op == AtomicOp::kCas ? 1 : 0);
-  if (op == AtomicOp::kNone || inst.operands.size() < least) return Refuse(inst, "no such atomic operation");
+  if (op == AtomicOp::kNone || inst.operands.size() < least) return Refused(inst, "no such atomic operation");
   const MemSpace space = SpaceOfOperand(inst, inst.operands[returns ? 1 : 0], context);
   if (space == MemSpace::kLocal || space == MemSpace::kEntryParam || space == MemSpace::kFrameParam)
-    return Refuse(inst, "atomics are in global and shared memory only");
+    return Refused(inst, "atomics are in global and shared memory only");
   const uint64_t aux = static_cast<uint64_t>(op) | uint64_t(inst.type()) << 8 | uint64_t(space) << 16 |
                        (returns ? kReturns : 0);
   if (inst.type() == Type::kB128) {
     if (!returns || (op != AtomicOp::kCas && op != AtomicOp::kExch))
-      return Refuse(inst, ".b128 has .exch and .cas only");
+      return Refused(inst, ".b128 has .exch and .cas only");
     return Exact(Atomic128, aux);
   }
   if (!IsAtomicCombination(op, inst.type()))
-    return Refuse(inst, "the operation has no type ." + std::string(TypeName(inst.type())));
+    return Refused(inst, "the operation has no type ." + std::string(TypeName(inst.type())));
   return Exact(Atomic, aux);
 }
 

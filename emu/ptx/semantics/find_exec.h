@@ -21,6 +21,26 @@ struct Exec {
   std::string note;  // kApproximate: the bound and what it rests on; kRefused: why
 };
 
+// What a family answers with.
+inline Exec Exact(ExecFn fn, uint64_t aux0 = 0, uint64_t aux1 = 0) {
+  Exec exec;
+  exec.fn = fn;
+  exec.aux[0] = aux0;
+  exec.aux[1] = aux1;
+  exec.state = SemanticState::kExact;
+  return exec;
+}
+inline Exec Approximate(Exec exec, const std::string& note) {
+  exec.state = SemanticState::kApproximate;
+  exec.note = note;
+  return exec;
+}
+inline Exec Refused(const Instruction& inst, const std::string& why) {
+  Exec exec;
+  exec.note = inst.Name() + ": " + why;
+  return exec;
+}
+
 // The operands of the instruction as registers, so that a family can look at widths: bytes of operand i's
 // register (Src::bytes rule), -1 for operands that are no register.
 struct ExecContext {

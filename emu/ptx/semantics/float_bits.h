@@ -54,23 +54,17 @@ US_LANE uint32_t BrainFromFloat(float f) {
 
 // a + b rounded to odd, so that rounding the result again to 22 bits or fewer is one rounding. Sums of finite
 // values must not overflow; the host must be in nearest-even.
-US_LANE float AddToOdd(float a, float b) {
-  const float s = a + b;
-  const float bb = s - a;
-  const float error = (a - (s - bb)) + (b - bb);
-  const bool inexact = (error > 0.0f) | (error < 0.0f);
+template <class T>
+US_LANE T AddToOdd(T a, T b) {
+  using Bits = decltype(BitsOf(a));
+  const T s = a + b;
+  const T bb = s - a;
+  const T error = (a - (s - bb)) + (b - bb);
+  const bool inexact = (error > T{0}) | (error < T{0});
   const bool even = (BitsOf(s) & 1) == 0;
-  const bool outward = (BitsOf(s) ^ BitsOf(error)) >> 31 == 0;
-  return FloatOf(inexact & even ? BitsOf(s) + (outward ? 1u : ~0u) : BitsOf(s));
-}
-US_LANE double AddToOdd(double a, double b) {
-  const double s = a + b;
-  const double bb = s - a;
-  const double error = (a - (s - bb)) + (b - bb);
-  const bool inexact = (error > 0.0) | (error < 0.0);
-  const bool even = (BitsOf(s) & 1) == 0;
-  const bool outward = (BitsOf(s) ^ BitsOf(error)) >> 63 == 0;
-  return DoubleOf(inexact & even ? BitsOf(s) + (outward ? uint64_t{1} : ~uint64_t{0}) : BitsOf(s));
+  const bool outward = (BitsOf(s) ^ BitsOf(error)) >> (8 * sizeof(T) - 1) == 0;
+  const Bits odd = BitsOf(s) + (outward ? Bits{1} : ~Bits{0});
+  return __builtin_bit_cast(T, inexact & even ? odd : BitsOf(s));
 }
 
 // `v` as f32 rounded to odd; infinity beyond f32's range.

@@ -15,20 +15,6 @@
 namespace understudy::emu::ptx {
 namespace {
 
-Exec Refused(const Instruction& inst, const std::string& why) {
-  Exec exec;
-  exec.note = inst.Name() + ": " + why;
-  return exec;
-}
-Exec Exact(ExecFn fn, uint64_t aux0 = 0, uint64_t aux1 = 0) {
-  Exec exec;
-  exec.fn = fn;
-  exec.aux[0] = aux0;
-  exec.aux[1] = aux1;
-  exec.state = SemanticState::kExact;
-  return exec;
-}
-
 bool FindFloatType(Type type, FloatType* result) {
   switch (type) {
     case Type::kF32:

@@ -2,7 +2,7 @@
 #pragma once
 // How kernels of the interpreter reach the rows of a warp: sources as arrays of 32 lanes whatever the width
 // of their register, results written to the lanes of the mask only, lane flags packed to masks. Used by lane
-// loops (lane_builder.h) and by executors written by hand; it knows no instruction.
+// loops and by executors written by hand; it knows no instruction.
 
 #include <cstdint>
 #include <cstring>

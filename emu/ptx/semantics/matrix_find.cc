@@ -47,27 +47,19 @@ std::string CheckWidths(const Instruction& inst, const ExecContext& context, con
 }  // namespace
 
 Exec FindMatrixExec(const Instruction& inst, const ExecContext& context) {
-  Exec exec;
   const bool product = inst.op == Op::kMma || (inst.op == Op::kWmma && inst.Has("mma")) ||
                        (inst.op == Op::kWgmma && inst.Has("mma_async"));
   if (product) {
     std::string reason;
     const MatrixPlan* plan = FindMatrixPlan(inst, &reason);
     if (plan != nullptr) reason = CheckWidths(inst, context, *plan);
-    if (!reason.empty()) {
-      exec.note = inst.Name() + ": " + reason;
-      return exec;
-    }
-    exec.fn = inst.op == Op::kWgmma ? ExecuteWgmma : ExecuteMma;
-    exec.aux[0] = reinterpret_cast<uint64_t>(plan);
-    exec.state = SemanticState::kExact;
-  } else if (inst.op == Op::kTcgen05) {
-    exec.note = inst.Name() + ": tensor memory and its matrix unit are sm_100's; sm_90 is what is emulated";
-  } else if (inst.op == Op::kWgmma) {
-    exec.fn = ExecuteWgmmaSync;
-    exec.state = SemanticState::kExact;
+    if (!reason.empty()) return Refused(inst, reason);
+    return Exact(inst.op == Op::kWgmma ? ExecuteWgmma : ExecuteMma, reinterpret_cast<uint64_t>(plan));
   }
-  return exec;
+  if (inst.op == Op::kTcgen05)
+    return Refused(inst, "tensor memory and its matrix unit are sm_100's; sm_90 is what is emulated");
+  if (inst.op == Op::kWgmma) return Exact(ExecuteWgmmaSync);
+  return {};
 }
 
 }  // namespace understudy::emu::ptx

@@ -218,7 +218,7 @@ Exec FindWmmaMove(const Instruction& inst, const ExecContext& context) {
   const bool store = inst.Has("store");
   if (!store && !inst.Has("load")) return {};
   const size_t least = 2;
-  if (inst.operands.size() < least) return Refuse(inst, "needs registers and an address");
+  if (inst.operands.size() < least) return Refused(inst, "needs registers and an address");
   int m = 0, n = 0, k = 0;
   for (const std::string& modifier : inst.modifiers)
     if (std::sscanf(modifier.c_str(), "m%dn%dk%d", &m, &n, &k) == 3) break;
@@ -228,9 +228,9 @@ Exec FindWmmaMove(const Instruction& inst, const ExecContext& context) {
   const Operand& registers = inst.operands[store ? 1 : 0];
   const int count =
       registers.kind == Operand::Kind::kVector ? static_cast<int>(registers.elements.size()) : 1;
-  if (layout == nullptr) return Refuse(inst, "no fragment of this shape and type");
+  if (layout == nullptr) return Refused(inst, "no fragment of this shape and type");
   if (layout->registers != count)
-    return Refuse(inst, absl::StrFormat("%d registers, the fragment has %d", count, layout->registers));
+    return Refused(inst, absl::StrFormat("%d registers, the fragment has %d", count, layout->registers));
   const uint64_t space = static_cast<uint64_t>(SpaceOfOperand(inst, inst.operands[store ? 0 : 1], context));
   return Exact(store ? StoreWmma : LoadWmma, space | (row_major ? kRowMajor : 0),
                reinterpret_cast<uint64_t>(layout));
@@ -243,16 +243,16 @@ Exec FindMatrixMove(const Instruction& inst, const ExecContext& context) {
     case Op::kWmma:
       return FindWmmaMove(inst, context);
     case Op::kMovmatrix:
-      if (inst.operands.size() != 2) return Refuse(inst, "needs two registers");
+      if (inst.operands.size() != 2) return Refused(inst, "needs two registers");
       return Exact(MoveMatrix);
     case Op::kLdmatrix:
     case Op::kStmatrix: {
       const bool store = inst.op == Op::kStmatrix;
-      if (inst.operands.size() != 2) return Refuse(inst, "needs registers and an address");
+      if (inst.operands.size() != 2) return Refused(inst, "needs registers and an address");
       const Operand& registers = inst.operands[store ? 1 : 0];
       const size_t count = registers.kind == Operand::Kind::kVector ? registers.elements.size() : 1;
       const size_t named = inst.Has("x4") ? 4 : inst.Has("x2") ? 2 : 1;
-      if (count != named) return Refuse(inst, absl::StrFormat("%d registers for .x%d", count, named));
+      if (count != named) return Refused(inst, absl::StrFormat("%d registers for .x%d", count, named));
       // Without a space the address is generic, of shared memory.
       const uint64_t space =
           static_cast<uint64_t>(SpaceOfOperand(inst, inst.operands[store ? 0 : 1], context));
@@ -267,7 +267,7 @@ Exec FindMatrixMove(const Instruction& inst, const ExecContext& context) {
           return Approximate(Exact(LoadPacked, space, bits),
                              "data movement of sm_100a; not compared with hardware");
       }
-      return Refuse(inst, "the 8-bit transposed matrices of sm_100a are not emulated");
+      return Refused(inst, "the 8-bit transposed matrices of sm_100a are not emulated");
     }
     default:
       return {};

@@ -107,25 +107,25 @@ ExecResult GetCtaRank(Warp& w, const Inst& inst) {
 Exec FindAddress(const Instruction& inst, const ExecContext& context) {
   switch (inst.op) {
     case Op::kCvta: {
-      if (inst.operands.size() != 2) return Refuse(inst, "needs a register and an address");
+      if (inst.operands.size() != 2) return Refused(inst, "needs a register and an address");
       const uint64_t window = WindowOf(SpaceOfOperand(inst, inst.operands[1], context));
       return Exact(inst.Has("to") ? FromGeneric : ToGeneric, window);
     }
     case Op::kIsspacep: {
-      if (inst.operands.size() != 2) return Refuse(inst, "needs a predicate and an address");
+      if (inst.operands.size() != 2) return Refused(inst, "needs a predicate and an address");
       if (inst.space() == Space::kConst)
-        return Refuse(inst, "constant memory has no window of its own in the emulator's generic space");
+        return Refused(inst, "constant memory has no window of its own in the emulator's generic space");
       const MemSpace space = inst.space() == Space::kParam ? MemSpace::kEntryParam
                                                            : SpaceOfOperand(inst, inst.operands[1], context);
       return Exact(IsSpace, static_cast<uint64_t>(space));
     }
     case Op::kIstypep:
-      return Refuse(inst, "texture, sampler and surface references are not emulated");
+      return Refused(inst, "texture, sampler and surface references are not emulated");
     case Op::kMapa:
-      if (inst.operands.size() != 3) return Refuse(inst, "needs a register, an address and a rank");
+      if (inst.operands.size() != 3) return Refused(inst, "needs a register, an address and a rank");
       return Exact(MapA, inst.spaces.empty());
     case Op::kGetctarank:
-      if (inst.operands.size() != 2) return Refuse(inst, "needs a register and an address");
+      if (inst.operands.size() != 2) return Refused(inst, "needs a register and an address");
       return Exact(GetCtaRank, inst.spaces.empty());
     default:
       return {};

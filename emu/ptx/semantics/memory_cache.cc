@@ -81,10 +81,10 @@ Exec FindCacheAndFence(const Instruction& inst, const ExecContext& context) {
     case Op::kApplypriority:
     case Op::kDiscard: {
       if (inst.operands.size() != 2 || inst.operands[1].kind != Operand::Kind::kImmediate)
-        return Refuse(inst, "needs an address and a constant size");
+        return Refused(inst, "needs an address and a constant size");
       const uint64_t space = static_cast<uint64_t>(SpaceOfOperand(inst, inst.operands[0], context));
       const uint64_t bytes = inst.operands[1].bits;
-      if (bytes != 128) return Refuse(inst, "a size other than 128");
+      if (bytes != 128) return Refused(inst, "a size other than 128");
       return Exact(inst.op == Op::kDiscard ? Discard : CheckAddress, space, bytes);
     }
     case Op::kCreatepolicy: {
@@ -94,9 +94,9 @@ Exec FindCacheAndFence(const Instruction& inst, const ExecContext& context) {
     }
     case Op::kSt:
       if (!inst.Has("bulk")) return {};
-      if (inst.operands.size() != 3) return Refuse(inst, "needs an address, a size and 0");
+      if (inst.operands.size() != 3) return Refused(inst, "needs an address, a size and 0");
       if (inst.operands[2].kind != Operand::Kind::kImmediate || inst.operands[2].bits != 0)
-        return Refuse(inst, "an initial value other than 0");
+        return Refused(inst, "an initial value other than 0");
       return Exact(StoreBulk, static_cast<uint64_t>(SpaceOfOperand(inst, inst.operands[0], context)));
     default:
       return {};

@@ -20,25 +20,6 @@ Exec FindAsyncBarrier(const Instruction& inst, const ExecContext& context);  // 
 Exec FindAsyncBulk(const Instruction& inst, const ExecContext& context);   // cp.async.bulk, tensor, tensormap
 Exec FindMatrixMove(const Instruction& inst, const ExecContext& context);  // ldmatrix stmatrix movmatrix wmma
 
-inline Exec Exact(ExecFn fn, uint64_t aux0 = 0, uint64_t aux1 = 0) {
-  Exec exec;
-  exec.fn = fn;
-  exec.aux[0] = aux0;
-  exec.aux[1] = aux1;
-  exec.state = SemanticState::kExact;
-  return exec;
-}
-inline Exec Approximate(Exec exec, const std::string& note) {
-  exec.state = SemanticState::kApproximate;
-  exec.note = note;
-  return exec;
-}
-inline Exec Refuse(const Instruction& inst, const std::string& why) {
-  Exec exec;
-  exec.note = inst.Name() + ": " + why;
-  return exec;
-}
-
 // The space of the instruction's address operand, and where .param is.
 inline MemSpace SpaceOfOperand(const Instruction& inst, const Operand& address, const ExecContext& context,
                                size_t which = 0) {

@@ -198,14 +198,14 @@ Exec FindLoadStore(const Instruction& inst, const ExecContext& context) {
   const bool store = inst.op == Op::kSt;
   if (inst.op != Op::kLd && inst.op != Op::kLdu && !store) return {};
   if (inst.Has("async") || inst.Has("bulk")) return {};
-  if (inst.operands.size() < 2) return Refuse(inst, "needs a register and an address");
+  if (inst.operands.size() < 2) return Refused(inst, "needs a register and an address");
   const Operand& address = inst.operands[store ? 0 : 1];
   const uint64_t space = static_cast<uint64_t>(SpaceOfOperand(inst, address, context));
   const int bytes = TypeBytes(inst.type());
   ExecFn fn = store                   ? StoreOfBytes(bytes)
               : IsSigned(inst.type()) ? LoadOfBytes<true>(bytes)
                                       : LoadOfBytes<false>(bytes);
-  if (fn == nullptr) return Refuse(inst, "no access of type ." + std::string(TypeName(inst.type())));
+  if (fn == nullptr) return Refused(inst, "no access of type ." + std::string(TypeName(inst.type())));
   return Exact(fn, space | FlagsOf(inst));
 }
 

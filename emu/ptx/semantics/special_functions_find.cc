@@ -139,18 +139,13 @@ Exec FindSpecialFunctionExec(const Instruction& inst, const ExecContext&) {
     default:
       return {};
   }
-  Exec exec;
   const bool ftz = inst.Has("ftz");
   // The type, .approx or .full, and .ftz are all that may be written.
   const size_t words = 2 + (ftz ? 1 : 0);
+  ExecFn fn = nullptr;
   if (approx != full && inst.types.size() == 1 && inst.modifiers.size() == words)
-    exec.fn = Find(inst.op, inst.type(), full, ftz);
-  if (exec.fn == nullptr) {
-    exec.note = inst.Name() + ": PTX has no such combination of type and modifiers";
-    return exec;
-  }
-  exec.state = SemanticState::kExact;
-  return exec;
+    fn = Find(inst.op, inst.type(), full, ftz);
+  return fn != nullptr ? Exact(fn) : Refused(inst, "PTX has no such combination of type and modifiers");
 }
 
 }  // namespace understudy::emu::ptx

@@ -151,6 +151,26 @@ CUresult NodeOf(CUgraphNode handle, Node** node, T** command) {
   return *command == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+// *out = read(command) of a node whose command is a T.
+template <class T, class Out, class Read>
+CUresult ReadNode(CUgraphNode handle, Out* out, Read read) {
+  Node* node = nullptr;
+  T* command = nullptr;
+  US_CUDA_TRY(NodeOf(handle, &node, &command));
+  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+  *out = read(*command);
+  return CUDA_SUCCESS;
+}
+template <class T>
+CUresult SetEvent(CUgraphNode handle, CUevent event) {
+  Node* node = nullptr;
+  T* command = nullptr;
+  US_CUDA_TRY(NodeOf(handle, &node, &command));
+  US_CUDA_REQUIRE(D().events.Has(event), CUDA_ERROR_INVALID_HANDLE);
+  command->event = event;
+  return CUDA_SUCCESS;
+}
+
 template <class T>
 CUresult List(const std::vector<T>& all, T* out, size_t* count) {
   US_CUDA_REQUIRE(count != nullptr, CUDA_ERROR_INVALID_VALUE);
@@ -376,12 +396,7 @@ CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode to, CUgraphNode from) {
 }
 
 CUresult cuGraphMemcpyNodeGetParams(CUgraphNode handle, CUDA_MEMCPY3D* out) {
-  Node* node = nullptr;
-  CopyCommand* copy = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &copy));
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *out = To3D(copy->copy);
-  return CUDA_SUCCESS;
+  return ReadNode<CopyCommand>(handle, out, [](const CopyCommand& c) { return To3D(c.copy); });
 }
 CUresult cuGraphMemcpyNodeSetParams(CUgraphNode handle, const CUDA_MEMCPY3D* params) {
   Node* node = nullptr;
@@ -393,12 +408,7 @@ CUresult cuGraphMemcpyNodeSetParams(CUgraphNode handle, const CUDA_MEMCPY3D* par
   return CUDA_SUCCESS;
 }
 CUresult cuGraphMemsetNodeGetParams(CUgraphNode handle, CUDA_MEMSET_NODE_PARAMS* out) {
-  Node* node = nullptr;
-  MemsetCommand* set = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &set));
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *out = set->set;
-  return CUDA_SUCCESS;
+  return ReadNode<MemsetCommand>(handle, out, [](const MemsetCommand& c) { return c.set; });
 }
 CUresult cuGraphMemsetNodeSetParams(CUgraphNode handle, const CUDA_MEMSET_NODE_PARAMS* params) {
   Node* node = nullptr;
@@ -410,12 +420,8 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode handle, const CUDA_MEMSET_NODE_P
   return CUDA_SUCCESS;
 }
 CUresult cuGraphHostNodeGetParams(CUgraphNode handle, CUDA_HOST_NODE_PARAMS* out) {
-  Node* node = nullptr;
-  HostCommand* host = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &host));
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *out = {host->function, host->data};
-  return CUDA_SUCCESS;
+  return ReadNode<HostCommand>(
+      handle, out, [](const HostCommand& c) { return CUDA_HOST_NODE_PARAMS{c.function, c.data}; });
 }
 CUresult cuGraphHostNodeSetParams(CUgraphNode handle, const CUDA_HOST_NODE_PARAMS* params) {
   Node* node = nullptr;
@@ -426,60 +432,25 @@ CUresult cuGraphHostNodeSetParams(CUgraphNode handle, const CUDA_HOST_NODE_PARAM
   return CUDA_SUCCESS;
 }
 CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode handle, CUgraph* out) {
-  Node* node = nullptr;
-  ChildCommand* child = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &child));
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *out = child->graph;
-  return CUDA_SUCCESS;
+  return ReadNode<ChildCommand>(handle, out, [](const ChildCommand& c) { return c.graph; });
 }
 CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode handle, CUevent* out) {
-  Node* node = nullptr;
-  RecordCommand* record = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &record));
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *out = record->event;
-  return CUDA_SUCCESS;
+  return ReadNode<RecordCommand>(handle, out, [](const RecordCommand& c) { return c.event; });
 }
 CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode handle, CUevent event) {
-  Node* node = nullptr;
-  RecordCommand* record = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &record));
-  US_CUDA_REQUIRE(D().events.Has(event), CUDA_ERROR_INVALID_HANDLE);
-  record->event = event;
-  return CUDA_SUCCESS;
+  return SetEvent<RecordCommand>(handle, event);
 }
 CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode handle, CUevent* out) {
-  Node* node = nullptr;
-  WaitCommand* wait = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &wait));
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *out = wait->event;
-  return CUDA_SUCCESS;
+  return ReadNode<WaitCommand>(handle, out, [](const WaitCommand& c) { return c.event; });
 }
 CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode handle, CUevent event) {
-  Node* node = nullptr;
-  WaitCommand* wait = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &wait));
-  US_CUDA_REQUIRE(D().events.Has(event), CUDA_ERROR_INVALID_HANDLE);
-  wait->event = event;
-  return CUDA_SUCCESS;
+  return SetEvent<WaitCommand>(handle, event);
 }
 CUresult cuGraphMemAllocNodeGetParams(CUgraphNode handle, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
-  Node* node = nullptr;
-  AllocCommand* alloc = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &alloc));
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *out = alloc->params;
-  return CUDA_SUCCESS;
+  return ReadNode<AllocCommand>(handle, out, [](const AllocCommand& c) { return c.params; });
 }
 CUresult cuGraphMemFreeNodeGetParams(CUgraphNode handle, CUdeviceptr* out) {
-  Node* node = nullptr;
-  FreeCommand* memory = nullptr;
-  US_CUDA_TRY(NodeOf(handle, &node, &memory));
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *out = memory->address;
-  return CUDA_SUCCESS;
+  return ReadNode<FreeCommand>(handle, out, [](const FreeCommand& c) { return c.address; });
 }
 CUresult cuGraphNodeSetParams(CUgraphNode handle, CUgraphNodeParams* params) {
   Node* const node = FindNode(D(), handle);

@@ -51,11 +51,6 @@ CUresult ResultOf(emu::ptx::FaultKind kind) {
   return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-bool UsesHeap(const emu::ptx::Module& module) {
-  const emu::ptx::Function* f = module.FindFunction("malloc");
-  return f != nullptr && f->is_declaration;
-}
-
 uint64_t HeapAllocate(DeviceHeap& heap, uint64_t bytes) {
   bytes = AlignUp(std::max<uint64_t>(bytes, 1), uint64_t{16});
   uint64_t at = heap.va;
@@ -167,7 +162,7 @@ CUresult Driver::LaunchNow(Stream* stream, const KernelCommand& command) {
     context.printed += text;
     if (context.printed.size() > context.limits[CU_LIMIT_PRINTF_FIFO_SIZE]) ShowPrinted(&context);
   };
-  if (UsesHeap(program.module())) {
+  if (function.module->uses_heap) {
     if (context.heap.va == 0) {
       Range* range = nullptr;
       const uint64_t bytes = context.limits[CU_LIMIT_MALLOC_HEAP_SIZE];

@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "src/runtime/cpu/cpu_device.h"
-#include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
 #include "src/uop/print.h"
+#include "tests/src/codegen/device_suite.h"
 #include "tests/src/codegen/random_kernel.h"
 
 namespace understudy::test {
@@ -27,35 +27,18 @@ class ClangDeviceTest : public ::testing::TestWithParam<std::string> {
   }
   bool IsHost() const { return GetParam().empty(); }
   std::shared_ptr<ClangDevice> device_;
-  RefDevice ref_;
 };
 
 TEST_P(ClangDeviceTest, RandomKernelsEqualRef) {
-  const auto [first, end] = RandomSeeds(IsHost() ? 30 : 14);
-  int refused = 0, compared = 0;
-  for (uint64_t seed = first; seed < end; ++seed) {
-    const RandomKernel k = MakeRandomKernel(seed * 7919);
-    const ChoiceList none, choices = RandomChoices(k.kernel, device_->target(), seed, 3, false);
-    const auto expected = RunKernel(ref_, k, nullptr);
-    ASSERT_TRUE(expected.ok()) << "seed " << seed << " REF: " << expected.status();
-    for (const ChoiceList* c : {&none, &choices}) {
-      const auto got = RunKernel(*device_, k, c);
-      if (GetParam() == "hexagon" && absl::IsUnimplemented(got.status())) {
-        ASSERT_NE(got.status().message().find("f64"), std::string::npos) << got.status();
-        ++refused;
-        continue;
-      }
-      ASSERT_TRUE(got.ok()) << "seed " << seed << " choices " << ChoicesText(*c) << ": " << got.status()
-                            << "\n"
-                            << uop::Print(k.kernel);
-      ASSERT_EQ(Difference(k.dtypes[0], *expected, *got), "")
-          << "seed " << seed << " choices " << ChoicesText(*c) << "\n"
-          << uop::Print(k.kernel);
-      ++compared;
-    }
-  }
-  std::printf("%d compared, %d refused\n", compared, refused);
-  EXPECT_GT(compared, refused);
+  const auto refuses = [](const absl::Status& status, const ChoiceList&) {
+    if (GetParam() != "hexagon" || !absl::IsUnimplemented(status)) return false;
+    EXPECT_NE(status.message().find("f64"), std::string::npos) << status;
+    return true;
+  };
+  SuiteCounts counts;
+  test::RandomKernelsEqualRef(*device_, {.count = IsHost() ? 30u : 14u, .refuses = refuses}, &counts);
+  std::printf("%d compared, %d refused\n", counts.compared, counts.refused);
+  EXPECT_GT(counts.compared, counts.refused);
 }
 
 // The polynomials are the same everywhere, to the bit.

@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "src/runtime/graph.h"
-#include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
 #include "src/uop/print.h"
+#include "tests/src/codegen/device_suite.h"
 #include "tests/src/codegen/random_kernel.h"
 #include "tests/src/runtime/cuda/open_cuda.h"
 
@@ -28,9 +28,7 @@ class CudaTest : public ::testing::Test {
     device_ = *device;
   }
   std::shared_ptr<CudaDevice> device_;
-  RefDevice ref_;
 };
-
 
 UOpRef PlusVariable() {
   const UOpRef n = uop::Var("n", 1, 16, dtypes::kInt32), i = uop::Range(16, 0, AxisKind::kGlobal);
@@ -88,20 +86,7 @@ TEST_F(CudaTest, TheDriversLogIsInTheError) {
 }
 
 TEST_F(CudaTest, RandomKernelsEqualRef) {
-  const auto [first, end] = RandomSeeds(20);
-  for (uint64_t seed = first; seed < end; ++seed) {
-    const RandomKernel k = MakeRandomKernel(seed * 7919);
-    const ChoiceList choices = RandomChoices(k.kernel, device_->target(), seed, 3, !OrderMatters(k.kernel));
-    const auto expected = RunKernel(ref_, k, nullptr);
-    ASSERT_TRUE(expected.ok()) << "seed " << seed << " REF: " << expected.status();
-    const auto got = RunKernel(*device_, k, &choices);
-    ASSERT_TRUE(got.ok()) << "seed " << seed << " choices " << ChoicesText(choices) << ": " << got.status()
-                          << "\n"
-                          << uop::Print(k.kernel);
-    ASSERT_EQ(Difference(k.dtypes[0], *expected, *got), "")
-        << "seed " << seed << " choices " << ChoicesText(choices) << "\n"
-        << uop::Print(k.kernel);
-  }
+  test::RandomKernelsEqualRef(*device_, {.count = 20, .groups = true});
 }
 
 TEST_F(CudaTest, VariablesRangesAndTimes) {

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "src/runtime/cpu/cpu_device.h"
-#include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
 #include "src/uop/print.h"
+#include "tests/src/codegen/device_suite.h"
 #include "tests/src/codegen/random_kernel.h"
 
 namespace understudy::test {
@@ -26,21 +26,7 @@ class A64DeviceTest : public ::testing::Test {
 };
 
 TEST_F(A64DeviceTest, RandomKernelsEqualRef) {
-  RefDevice ref;
-  const auto [first, end] = RandomSeeds(40);
-  for (uint64_t seed = first; seed < end; ++seed) {
-    const RandomKernel k = MakeRandomKernel(seed * 15485863);
-    const ChoiceList none, choices = RandomChoices(k.kernel, device_->target(), seed, 3, false);
-    const auto expected = RunKernel(ref, k, nullptr);
-    ASSERT_TRUE(expected.ok()) << "seed " << seed << " REF: " << expected.status();
-    for (const ChoiceList* c : {&none, &choices}) {
-      const auto got = RunKernel(*device_, k, c);
-      ASSERT_TRUE(got.ok()) << "seed " << seed << ": " << got.status() << "\n" << uop::Print(k.kernel);
-      ASSERT_EQ(Difference(k.dtypes[0], *expected, *got), "")
-          << "seed " << seed << " choices " << ChoicesText(*c) << "\n"
-          << uop::Print(k.kernel);
-    }
-  }
+  test::RandomKernelsEqualRef(*device_, {.count = 40, .factor = 15485863});
 }
 
 TEST_F(A64DeviceTest, TranscendentalsEqualTheCpus) {

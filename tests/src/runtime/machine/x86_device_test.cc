@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "src/runtime/cpu/cpu_device.h"
-#include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
 #include "src/uop/print.h"
+#include "tests/src/codegen/device_suite.h"
 #include "tests/src/codegen/random_kernel.h"
 
 namespace understudy::test {
@@ -31,33 +31,17 @@ class X86DeviceTest : public ::testing::TestWithParam<X86Device::Level> {
            status.message().find("MULACC of f64") != std::string::npos;
   }
   void CompareWithRef(uint64_t count, uint64_t factor) {
-    const auto [first, end] = RandomSeeds(count);
-    int refused = 0, compared = 0;
-    for (uint64_t seed = first; seed < end; ++seed) {
-      const RandomKernel k = MakeRandomKernel(seed * factor);
-      const ChoiceList none, choices = RandomChoices(k.kernel, device_->target(), seed, 3, false);
-      const auto expected = RunKernel(ref_, k, nullptr);
-      ASSERT_TRUE(expected.ok()) << "seed " << seed << " REF: " << expected.status();
-      for (const ChoiceList* c : {&none, &choices}) {
-        const auto got = RunKernel(*device_, k, c);
-        if (Refused(got.status())) {
-          ++refused;
-          continue;
-        }
-        ASSERT_TRUE(got.ok()) << "seed " << seed << " choices " << ChoicesText(*c) << ": " << got.status()
-                              << "\n"
-                              << uop::Print(k.kernel);
-        ASSERT_EQ(Difference(k.dtypes[0], *expected, *got), "")
-            << "seed " << seed << " choices " << ChoicesText(*c) << "\n"
-            << uop::Print(k.kernel);
-        ++compared;
-      }
-    }
-    std::printf("%d compared, %d refused\n", compared, refused);
-    EXPECT_GT(compared, refused);
+    SuiteCounts counts;
+    test::RandomKernelsEqualRef(
+        *device_,
+        {.count = count,
+         .factor = factor,
+         .refuses = [this](const absl::Status& status, const ChoiceList&) { return Refused(status); }},
+        &counts);
+    std::printf("%d compared, %d refused\n", counts.compared, counts.refused);
+    EXPECT_GT(counts.compared, counts.refused);
   }
   std::shared_ptr<X86Device> device_;
-  RefDevice ref_;
 };
 
 TEST_P(X86DeviceTest, RandomKernelsEqualRef) { CompareWithRef(60, 7919); }

@@ -14,6 +14,7 @@
 #include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
 #include "src/uop/print.h"
+#include "tests/src/codegen/device_suite.h"
 #include "tests/src/codegen/random_kernel.h"
 
 namespace understudy::test {
@@ -37,28 +38,15 @@ class OpenClTest : public ::testing::Test {
 };
 
 TEST_F(OpenClTest, RandomKernelsEqualRef) {
-  const auto [first, end] = RandomSeeds(25);
-  int groups = 0;
-  for (uint64_t seed = first; seed < end; ++seed) {
-    const RandomKernel k = MakeRandomKernel(seed * 7919);
-    const ChoiceList choices = RandomChoices(k.kernel, device_->target(), seed, 3, !OrderMatters(k.kernel));
-    for (const Choice& c : choices) groups += c.kind == ChoiceKind::kGroup;
-    const auto expected = RunKernel(ref_, k, nullptr);
-    ASSERT_TRUE(expected.ok()) << "seed " << seed << " REF: " << expected.status();
-    const auto got = RunKernel(*device_, k, &choices);
-    // OpenCL's vectors end at 16 lanes.
+  SuiteCounts counts;
+  // OpenCL's vectors end at 16 lanes.
+  const auto wide = [](const absl::Status& status, const ChoiceList& choices) {
     const std::string how = ChoicesText(choices);
-    if (absl::IsUnimplemented(got.status()) && how.find("vectorize(") != std::string::npos &&
-        how.find(",32)", how.find("vectorize(")) != std::string::npos)
-      continue;
-    ASSERT_TRUE(got.ok()) << "seed " << seed << " choices " << ChoicesText(choices) << ": " << got.status()
-                          << "\n"
-                          << uop::Print(k.kernel);
-    ASSERT_EQ(Difference(k.dtypes[0], *expected, *got), "")
-        << "seed " << seed << " choices " << ChoicesText(choices) << "\n"
-        << uop::Print(k.kernel);
-  }
-  std::printf("%d groups\n", groups);
+    return absl::IsUnimplemented(status) && how.find("vectorize(") != std::string::npos &&
+           how.find(",32)", how.find("vectorize(")) != std::string::npos;
+  };
+  test::RandomKernelsEqualRef(*device_, {.count = 25, .groups = true, .refuses = wide}, &counts);
+  std::printf("%d groups\n", counts.groups);
 }
 
 TEST_F(OpenClTest, AGroupReducesThroughLocalMemory) {
