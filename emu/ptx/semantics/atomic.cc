@@ -79,8 +79,8 @@ ExecResult Atomic128(Warp& w, const Inst& inst) {
 Exec FindAtomic(const Instruction& inst, const ExecContext& context) {
   if (inst.op == Op::kMultimem)
     return Refused(inst,
-                  "multimem addresses are of multicast objects over several GPUs, which the emulator "
-                  "does not have");
+                   "multimem addresses are of multicast objects over several GPUs, which the emulator "
+                   "does not have");
   if ((inst.op != Op::kAtom && inst.op != Op::kRed) || inst.Has("async")) return {};
   const bool returns = inst.op == Op::kAtom;
   const AtomicOp op = FindAtomicOp(inst);

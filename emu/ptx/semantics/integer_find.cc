@@ -333,8 +333,9 @@ ExecFn FindTwo(Op op) {
     TWO(kSub)
     TWO(kAnd)
     TWO(kOr)
-    TWO(kXor) TWO(kNot) TWO(kNeg) TWO(kAbs) TWO(kMin) TWO(kMax) TWO(kShl) TWO(kShr) TWO(kDiv) TWO(kRem)
-        TWO(kPopc) TWO(kClz)
+    TWO(kXor)
+    TWO(kNot) TWO(kNeg) TWO(kAbs) TWO(kMin) TWO(kMax) TWO(kShl) TWO(kShr) TWO(kDiv) TWO(kRem) TWO(kPopc)
+        TWO(kClz)
 #undef TWO
             default : return nullptr;
   }
