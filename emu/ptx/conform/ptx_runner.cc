@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/emu/ptx/ptx_runner.h"
+#include "emu/ptx/conform/ptx_runner.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "absl/strings/str_format.h"
 #include "emu/ptx/parse/parse.h"
 #include "src/base/status.h"
 
@@ -76,61 +75,6 @@ absl::StatusOr<LaunchResult> PtxRunner::Run(const std::string& entry, Dim3 grid,
     std::memcpy(launch.params.data() + offsets[i], &params[i],
                 std::min<uint64_t>(kernel->text->parameters[i].size, 8));
   return RunLaunch(*program_, *kernel, launch, &memory, options);
-}
-
-absl::StatusOr<std::vector<uint64_t>> RunForm(const std::string& op, char d, const std::string& s,
-                                              const std::vector<std::vector<uint64_t>>& inputs) {
-  const auto bits = [](char kind) { return kind == 'h' ? 16 : kind == 'l' ? 64 : 32; };
-  std::string code = op, loads, moves;
-  const auto replace = [&](const std::string& from, const std::string& to) {
-    for (size_t at = 0; (at = code.find(from, at)) != std::string::npos; at += to.size())
-      code.replace(at, from.size(), to);
-  };
-  const char* const names[] = {"%a", "%b", "%c", "%e"};
-  std::string declarations = ".reg .pred %pd, %p0, %p1, %p2, %p3;\n";
-  replace("%d", d == 'p' ? "%pd" : "%rd_");
-  if (d != 'p') declarations += absl::StrFormat(".reg .b%d %%rd_;\n", bits(d));
-  const size_t count = inputs.empty() ? 32 : inputs[0].size();
-  std::vector<uint64_t> flat;
-  for (size_t i = 0; i < s.size(); ++i) {
-    flat.insert(flat.end(), inputs[i].begin(), inputs[i].end());
-    const std::string reg = s[i] == 'p' ? absl::StrFormat("%%p%d", i) : absl::StrFormat("%%in%d", i);
-    replace(names[i], reg);
-    loads += absl::StrFormat("ld.global.u64 %%w, [%%at+%d];\n", i * count * 8);
-    if (s[i] == 'p') {
-      loads += absl::StrFormat("setp.ne.u64 %s, %%w, 0;\n", reg);
-    } else {
-      declarations += absl::StrFormat(".reg .b%d %s;\n", bits(s[i]), reg);
-      if (bits(s[i]) == 64)
-        loads += absl::StrFormat("mov.b64 %s, %%w;\n", reg);
-      else
-        loads += absl::StrFormat("cvt.u%d.u64 %s, %%w;\n", bits(s[i]), reg);
-    }
-  }
-  std::string result;
-  if (d == 'p')
-    result = "selp.u64 %w, 1, 0, %pd;\n";
-  else if (bits(d) == 64)
-    result = "mov.b64 %w, %rd_;\n";
-  else
-    result = absl::StrFormat("cvt.u64.u%d %%w, %%rd_;\n", bits(d));
-  const std::string ptx =
-      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry form(.param .u64 in, .param .u64 "
-      "out)\n{\n"
-      ".reg .b64 %at, %to, %w, %i;\n.reg .b32 %t, %ct, %nt;\n" +
-      declarations +
-      "ld.param.u64 %at, [in];\nld.param.u64 %to, [out];\nmov.u32 %t, %tid.x;\nmov.u32 %ct, %ctaid.x;\n"
-      "mov.u32 %nt, %ntid.x;\nmad.lo.u32 %t, %ct, %nt, %t;\nmul.wide.u32 %i, %t, 8;\nadd.u64 %at, %at, %i;\n"
-      "add.u64 %to, %to, %i;\n" +
-      loads + code + "\n" + result + "st.global.u64 [%to], %w;\nret;\n}\n";
-  PtxRunner runner(ptx);
-  if (!runner.status().ok()) return runner.status();
-  const uint64_t in = runner.Upload(flat.data(), flat.size() * 8, "in");
-  const uint64_t out = runner.Allocate(count * 8, "out");
-  US_ASSIGN_OR_RETURN(LaunchResult launch, runner.Run("form", Dim3{static_cast<uint32_t>((count + 31) / 32)},
-                                                      Dim3{32}, {in, out}));
-  if (!launch.ok()) return absl::UnimplementedError(launch.fault.message);
-  return runner.Values<uint64_t>(out, count);
 }
 
 }  // namespace understudy::emu::ptx

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emu/ptx/conform/kernel_text.h"
+
+#include <sstream>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "emu/ptx/isa/isa.h"
+
+namespace understudy::emu::ptx::conform {
+namespace {
+
+// Registers %at and %to: the addresses of this thread's first word of `in` and of `out`.
+std::string Head(const char* entry, const std::string& declarations) {
+  return absl::StrCat(
+      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry ", entry,
+      "(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %at, %to, %w, %i;\n.reg .b32 %t, %ct, %nt;\n",
+      declarations,
+      "ld.param.u64 %at, [in];\nld.param.u64 %to, [out];\nmov.u32 %t, %tid.x;\nmov.u32 %ct, %ctaid.x;\n"
+      "mov.u32 %nt, %ntid.x;\nmad.lo.u32 %t, %ct, %nt, %t;\nmul.wide.u32 %i, %t, 8;\nadd.u64 %at, %at, %i;\n"
+      "add.u64 %to, %to, %i;\n");
+}
+
+// Types of the operands of a matrix instruction, in the order d, a, b, c: the last four that its name holds.
+std::vector<Type> MatrixTypes(const std::string& op) {
+  std::vector<Type> types;
+  std::istringstream parts(op);
+  for (std::string part; std::getline(parts, part, '.');) {
+    Type type;
+    if (FindType(part, &type)) types.push_back(type);
+  }
+  while (types.size() < 4) types.insert(types.begin(), Type::kB32);
+  return {types.end() - 4, types.end()};
+}
+
+std::string VectorOperand(char name, size_t registers) {
+  std::string text = "{";
+  for (size_t i = 0; i < registers; ++i)
+    absl::StrAppendFormat(&text, "%s%%%c%d", i == 0 ? "" : ", ", name, i);
+  return text + "}";
+}
+
+}  // namespace
+
+int RegisterBits(char kind) { return kind == 'h' ? 16 : kind == 'l' ? 64 : 32; }
+
+std::string FormKernel(const std::string& op, char d, const std::string& s, size_t count) {
+  std::string code = op, loads;
+  // Whole words only: %c is not the start of %ctaid.
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    for (size_t at = 0; (at = code.find(from, at)) != std::string::npos;) {
+      const size_t end = at + from.size();
+      const bool whole = end == code.size() || (!absl::ascii_isalnum(code[end]) && code[end] != '_');
+      if (whole) code.replace(at, from.size(), to);
+      at += whole ? to.size() : from.size();
+    }
+  };
+  const char* const names[] = {"%a", "%b", "%c", "%e"};
+  std::string declarations = ".reg .pred %pd, %p0, %p1, %p2, %p3;\n";
+  replace("%d", d == 'p' ? "%pd" : "%rd_");
+  if (d != 'p') absl::StrAppendFormat(&declarations, ".reg .b%d %%rd_;\n", RegisterBits(d));
+  for (size_t i = 0; i < s.size() && i < 4; ++i) {
+    const std::string reg = s[i] == 'p' ? absl::StrFormat("%%p%d", i) : absl::StrFormat("%%in%d", i);
+    replace(names[i], reg);
+    absl::StrAppendFormat(&loads, "ld.global.u64 %%w, [%%at+%d];\n", i * count * 8);
+    if (s[i] == 'p') {
+      absl::StrAppendFormat(&loads, "setp.ne.u64 %s, %%w, 0;\n", reg);
+      continue;
+    }
+    absl::StrAppendFormat(&declarations, ".reg .b%d %s;\n", RegisterBits(s[i]), reg);
+    if (RegisterBits(s[i]) == 64)
+      absl::StrAppendFormat(&loads, "mov.b64 %s, %%w;\n", reg);
+    else
+      absl::StrAppendFormat(&loads, "cvt.u%d.u64 %s, %%w;\n", RegisterBits(s[i]), reg);
+  }
+  const std::string result = d == 'p' ? "selp.u64 %w, 1, 0, %pd;\n"
+                             : RegisterBits(d) == 64
+                                 ? "mov.b64 %w, %rd_;\n"
+                                 : absl::StrFormat("cvt.u64.u%d %%w, %%rd_;\n", RegisterBits(d));
+  return absl::StrCat(Head("form", declarations), loads, code, "\n", result,
+                      "st.global.u64 [%to], %w;\nret;\n}\n");
+}
+
+std::string FragmentKernel(const std::string& op, const size_t registers[4], bool sparse, int selector) {
+  const std::vector<Type> types = MatrixTypes(op);
+  const char names[] = {'d', 'a', 'b', 'c'};
+  std::string declarations, loads, stores, operands;
+  size_t word = 0;
+  for (int i = 0; i < 4; ++i) {
+    const bool is_64 = types[i] == Type::kF64;
+    const char* const type = is_64 ? "f64" : types[i] == Type::kF32 ? "f32" : "b32";
+    if (registers[i] != 0)
+      absl::StrAppendFormat(&declarations, ".reg .%s %%%c<%d>;\n", type, names[i], registers[i]);
+    absl::StrAppend(&operands, i == 0 ? " " : ", ", VectorOperand(names[i], registers[i]));
+    // A word is as wide as the register or has it in its low half.
+    for (size_t r = 0; r < registers[i]; ++r)
+      if (i == 0)
+        absl::StrAppendFormat(&stores, "st.global.%s [%%to+%d], %%d%d;\n", type, r * 256, r);
+      else
+        absl::StrAppendFormat(&loads, "ld.global.%s %%%c%d, [%%at+%d];\n", type, names[i], r, word++ * 256);
+  }
+  if (sparse) {
+    absl::StrAppend(&declarations, ".reg .b32 %e0;\n");
+    absl::StrAppendFormat(&loads, "ld.global.b32 %%e0, [%%at+%d];\n", word * 256);
+    absl::StrAppend(&operands, ", %e0, ", selector);
+  }
+  return absl::StrCat(Head("fragment", declarations), loads, op, operands, ";\n", stores, "ret;\n}\n");
+}
+
+}  // namespace understudy::emu::ptx::conform

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The kernels around an instruction under test: they load its operands, execute it once a thread, and store
+// what it gives. The only place that wraps an instruction; backends run the text.
+
+#include <cstddef>
+#include <string>
+
+namespace understudy::emu::ptx::conform {
+
+// Bits of a register kind of a form: h 16, r 32, l 64; p (a predicate) counts as 32.
+int RegisterBits(char kind);
+
+// `op` is one instruction or a scope { ... }, with %d for the result and %a %b %c %e for operands whose kinds
+// `s` lists. Entry `form(in, out)`: operand k of tuple i is the 64-bit word k * count + i of `in`, its result
+// word i of `out`. Launched with 32 threads a block and ceil(count / 32) blocks; buffers are padded to full
+// warps by the caller.
+std::string FormKernel(const std::string& op, char d, const std::string& s, size_t count);
+
+// A matrix instruction of one warp with vector operands d, a, b, c of `registers[4]` registers (names as in
+// the instruction: "mma.sync.aligned.m16n8k8..."), and where `sparse` the metadata and `selector`. Entry
+// `fragment(in, out)`: 64-bit words [register * 32 + lane] of a, b, c and the metadata one after the other;
+// of d in `out`.
+std::string FragmentKernel(const std::string& op, const size_t registers[4], bool sparse, int selector);
+
+}  // namespace understudy::emu::ptx::conform
