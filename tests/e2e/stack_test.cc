@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a tensor to a wave and back: the same programs on REF, CPU and AMD (driver, queues, mock machine,
-// emulator). REF is held to loops written out here, the other devices to REF: bit for bit where no order of
-// addition is free.
+// From a tensor to a wave and back: the same programs on REF, CPU, AMD and CUDA (driver, queues, mock
+// machine, emulator). REF is held to loops written out here, the other devices to REF: bit for bit where no
+// order of addition is free.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,6 +17,8 @@
 #include "src/runtime/engine.h"
 #include "src/runtime/null/null_device.h"
 #include "src/runtime/ref/ref_device.h"
+#include "tools/rig/cuda_devices.h"
+#include "tools/rig/rig.h"
 
 namespace understudy {
 namespace {
@@ -36,6 +38,9 @@ class StackTest : public testing::Test {
     devices_.Register(std::make_shared<CpuDevice>());
     devices_.Register(std::make_shared<NullDevice>(Gfx1100Target()));
     devices_.Register(amd_);
+    const auto cuda = OpenCudaDevices();
+    ASSERT_TRUE(cuda.ok()) << cuda.status();
+    for (const auto& device : *cuda) devices_.Register(device);
     engine_ = std::make_unique<Engine>(devices_);
   }
   void TearDown() override {
@@ -62,7 +67,7 @@ class StackTest : public testing::Test {
       ASSERT_LE(UlpDistance(ref[i], static_cast<float>(expected[i])), ref_ulps)
           << "REF element " << i << ": " << ref[i] << ", expected " << expected[i];
     }
-    for (const char* device : {"CPU", "AMD"}) {
+    for (const std::string& device : ComparedDevices()) {
       const std::vector<float> got = Get(program(device));
       ASSERT_EQ(got.size(), ref.size()) << device;
       for (size_t i = 0; i < ref.size(); ++i) {
@@ -115,7 +120,7 @@ TEST_F(StackTest, Matmul) {
   };
   const std::vector<float> ref = Get(program("REF"));
   for (int i = 0; i < m * n; ++i) ASSERT_EQ(ref[i], static_cast<float>(expected[i])) << i;
-  for (const char* device : {"CPU", "AMD"}) {
+  for (const std::string& device : ComparedDevices()) {
     const std::vector<float> got = Get(program(device));
     for (int i = 0; i < m * n; ++i) ASSERT_NEAR(got[i], ref[i], 1e-4) << device << " " << i;
   }
@@ -138,7 +143,9 @@ TEST_F(StackTest, Softmax) {
 
 TEST_F(StackTest, GradientsTrainALine) {
   // y = 3x + 1 by gradient descent: assignments in place, a graph that repeats.
-  for (const char* device : {"REF", "CPU", "AMD"}) {
+  std::vector<std::string> all = ComparedDevices();
+  all.push_back("REF");
+  for (const std::string& device : all) {
     std::vector<float> xs(32), ys(32);
     for (int i = 0; i < 32; ++i) xs[i] = static_cast<float>(i) / 16 - 1, ys[i] = 3 * xs[i] + 1;
     const Tensor x = Tensor::FromData(xs, {32, 1}, device), y = Tensor::FromData(ys, {32, 1}, device);
@@ -193,7 +200,9 @@ TEST_F(StackTest, ValuesMoveBetweenDevices) {
 }
 
 TEST_F(StackTest, ConstantsViewsAndEmptyTensorsHaveData) {
-  for (const char* device : {"REF", "CPU", "AMD"}) {
+  std::vector<std::string> all = ComparedDevices();
+  all.push_back("REF");
+  for (const std::string& device : all) {
     EXPECT_EQ(Get(Tensor::Full({3}, 2.5, {dtypes::kFloat32, device})), (std::vector<float>{2.5f, 2.5f, 2.5f}))
         << device;
     const Tensor x = Tensor::FromData<float>({1, 2, 3, 4, 5, 6}, {2, 3}, device);
@@ -235,7 +244,7 @@ TEST_F(StackTest, MistakesAreNamed) {
             "Engine::Data: the tensor is i32, the caller wants f32");
   Tensor lost = Tensor::FromData<float>({1, 2}, {2}, "TPU") + 1.0f;
   EXPECT_NE(std::string(engine_->Data<float>(lost).status().message())
-                .find("no device 'TPU'; there are: AMD, CPU, NULL, REF"),
+                .find("no device 'TPU'; there are: AMD, CPU, CUDA"),
             std::string::npos)
       << engine_->Data<float>(lost).status();
   Tensor bad = Tensor::FromData<float>({1, 2}, {2}, "AMD") + Tensor::FromData<float>({1, 2, 3}, {3}, "AMD");

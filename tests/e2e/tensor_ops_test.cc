@@ -102,7 +102,7 @@ class Runner {
       return 0;
     }
     double worst = 0;
-    for (const char* device : {"CPU", "AMD"}) {
+    for (const std::string& device : ComparedDevices()) {
       const auto got = On(device, c, t, seed, &type);
       if (!got.ok()) {
         ADD_FAILURE() << where << " on " << device << ": " << got.status();

@@ -133,7 +133,7 @@ absl::StatusOr<int> RunDemo(const std::vector<std::string>& arguments) {
 
   json all;
   {
-    Progress progress("tensor programs", 12);
+    Progress progress("tensor programs", demo::kTensorPrograms * static_cast<int>(ComparedDevices().size()));
     US_ASSIGN_OR_RETURN(all["tensors"], demo::RunTensorPrograms(*rig, Draw(&progress)));
   }
   if (!as_json) PrintPrograms(all["tensors"]);

@@ -15,6 +15,9 @@ namespace understudy::demo {
 // Called as long work goes on: steps done, steps in all, a short note.
 using ProgressFn = std::function<void(int done, int total, const std::string& note)>;
 
+// Rows of part 1 for each device.
+inline constexpr int kTensorPrograms = 6;
+
 // Part 1. {"programs": [{"name", "device", "kernels", "packets", "wave_instructions", "ms", "max_ulp",
 // "scaled_ulp", "allowed", "ok"}]}: errors against REF in each element's ulps, and in ulps of the output's
 // largest element

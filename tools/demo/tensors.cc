@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Part 1 of the demo: the same tensor programs on REF, CPU and the mock AMD device.
+// Part 1 of the demo: the same tensor programs on REF, CPU, and the AMD and CUDA devices.
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +12,7 @@
 #include "src/base/ulp.h"
 #include "src/tensor/tensor.h"
 #include "tools/demo/demo.h"
+#include "tools/rig/cuda_devices.h"
 
 namespace understudy::demo {
 namespace {
@@ -89,6 +90,8 @@ constexpr TensorProgram kPrograms[] = {
     {"training step 64-32-10, batch 32", TrainingStep, 16},
 };
 
+static_assert(std::size(kPrograms) == kTensorPrograms);
+
 // The largest distance between two outputs: in each element's own ulps, and in ulps of the largest element.
 struct Error {
   uint64_t ulp = 0;
@@ -149,13 +152,14 @@ absl::StatusOr<Measured> RunOn(Rig& rig, const TensorProgram& program, const std
 
 absl::StatusOr<nlohmann::json> RunTensorPrograms(Rig& rig, const ProgressFn& progress) {
   nlohmann::json rows = nlohmann::json::array();
-  const int total = 2 * static_cast<int>(std::size(kPrograms));
+  const std::vector<std::string> devices = ComparedDevices();
+  const int total = static_cast<int>(devices.size() * std::size(kPrograms));
   int done = 0;
   for (const TensorProgram& program : kPrograms) {
     US_ASSIGN_OR_RETURN(const Measured reference, RunOn(rig, program, "REF"));
     const auto& want = reference.values;
-    for (const std::string device : {"CPU", "AMD"}) {
-      progress(done++, total, device + " " + program.name);
+    for (const std::string& device : devices) {
+      progress(done++, total, DeviceTitle(device) + " " + program.name);
       US_ASSIGN_OR_RETURN(const Measured measured, RunOn(rig, program, device));
       const auto& got = measured.values;
       Error worst;
@@ -166,7 +170,7 @@ absl::StatusOr<nlohmann::json> RunTensorPrograms(Rig& rig, const ProgressFn& pro
         worst.Take(ErrorOf(want[i], got[i]));
       }
       rows.push_back({{"name", program.name},
-                      {"device", device},
+                      {"device", DeviceTitle(device)},
                       {"kernels", measured.used.kernels},
                       {"packets", measured.used.packets},
                       {"wave_instructions", measured.used.wave_instructions},

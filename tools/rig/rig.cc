@@ -8,8 +8,15 @@
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/null/null_device.h"
 #include "src/runtime/ref/ref_device.h"
+#include "tools/rig/cuda_devices.h"
 
 namespace understudy {
+
+std::vector<std::string> ComparedDevices() {
+  std::vector<std::string> names = {"CPU", "AMD", "CUDA"};
+  if (UsesHardware()) names.push_back("CUDA:HW");
+  return names;
+}
 
 absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options, const Wrap& wrap) {
   std::unique_ptr<Rig> rig(new Rig);
@@ -26,6 +33,8 @@ absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options, c
   devices.Register(std::make_shared<CpuDevice>());
   devices.Register(std::make_shared<NullDevice>(Gfx1100Target()));
   devices.Register(wrap ? wrap(rig->amd_) : rig->amd_);
+  US_ASSIGN_OR_RETURN(const auto cuda, OpenCudaDevices());
+  for (const auto& device : cuda) devices.Register(device);
   rig->engine_ = std::make_unique<Engine>(std::move(devices), options);
   return rig;
 }

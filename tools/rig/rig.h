@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One mock machine with a gfx1100, the user-mode driver on it, and an engine over the devices REF, CPU, NULL
-// and AMD. The place where compiler and mock meet: tools, end-to-end tests and benchmarks build it; no
-// library depends on it.
+// One mock machine with a gfx1100, the user-mode driver on it, and an engine over the devices REF, CPU, NULL,
+// AMD and CUDA (on the mock driver library; with USE_HW=1 CUDA:HW too, the machine's card). The place where
+// compiler and mock meet: tools, end-to-end tests and benchmarks build it; no library depends on it.
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "mockgpu/amd/mock_kernel.h"
@@ -25,6 +27,10 @@ struct RigCounters {
     return {a.kernels - b.kernels, a.packets - b.packets, a.wave_instructions - b.wave_instructions};
   }
 };
+
+// The rig's devices that are compared with REF, in the order of tables: CPU, AMD, CUDA, and CUDA:HW with
+// USE_HW=1.
+std::vector<std::string> ComparedDevices();
 
 class Rig {
  public:

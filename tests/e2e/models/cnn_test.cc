@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "src/base/status.h"
@@ -127,12 +128,18 @@ TEST_P(CnnTest, TrainsAsInTorch) {
     EXPECT_NEAR((*got)[k], facts.at("logits")[k].get<double>(), 1e-7);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, CnnTest,
-                         testing::Values(TensorOptions{dtypes::kFloat64, "CPU"},
-                                         TensorOptions{dtypes::kFloat64, "AMD"},
-                                         TensorOptions{dtypes::kFloat32, "CPU"},
-                                         TensorOptions{dtypes::kFloat32, "AMD"}),
-                         [](const auto& info) { return info.param.device + "_" + info.param.dtype.Name(); });
+std::vector<TensorOptions> Devices() {
+  std::vector<TensorOptions> all;
+  for (const std::string& device : ComparedDevices()) {
+    all.push_back({dtypes::kFloat64, device});
+    all.push_back({dtypes::kFloat32, device});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, CnnTest, testing::ValuesIn(Devices()), [](const auto& info) {
+  return absl::StrReplaceAll(info.param.device, {{":", "_"}}) + "_" + info.param.dtype.Name();
+});
 
 }  // namespace
 }  // namespace understudy

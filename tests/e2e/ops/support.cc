@@ -12,7 +12,7 @@ namespace {
 using vectors::Array;
 using vectors::Case;
 
-constexpr std::pair<const char*, char> kDevices[] = {{"REF", 'r'}, {"CPU", 'c'}, {"AMD", 'a'}};
+constexpr std::pair<const char*, char> kDevices[] = {{"REF", 'r'}, {"CPU", 'c'}, {"AMD", 'a'}, {"CUDA", 'n'}};
 
 // The type that a case is about: its first float, else its first input, else its first result.
 DType TypeOf(const Case& c) {
@@ -233,13 +233,11 @@ std::string SupportPage(const std::vector<SupportRow>& rows) {
       "Made by running every operation: `bazel run --config=opt //tests/e2e/ops:ops_page -- --markdown > "
       "docs/ops.md`; a test runs a part of it again.\n\n"
       "A cell names the devices that give the right value for inputs of that type: R is `REF`, C is `CPU`, A "
-      "is "
-      "`AMD` (gfx1100, on the emulator, through the driver). Capitals: a result of PyTorch or NumPy in that "
-      "type "
-      "says what is right. Small letters: the inputs of another type's vector were rounded to this one, and "
-      "the "
-      "devices agree with `REF`. `-`: refused by a named error. Empty: there is nothing to try. The number "
-      "counts "
+      "is `AMD` (gfx1100, on the emulator, through the driver), N is `CUDA` (H200, on the emulator, through "
+      "the mock driver library). Capitals: a result of PyTorch or NumPy in that type says what is right. "
+      "Small "
+      "letters: the inputs of another type's vector were rounded to this one, and the devices agree with "
+      "`REF`. `-`: refused by a named error. Empty: there is nothing to try. The number counts "
       "the operation's vectors; ∂: they hold its derivatives too.\n";
   std::string family;
   size_t operations = 0, cells = 0, backed = 0, refused = 0, vectors = 0;

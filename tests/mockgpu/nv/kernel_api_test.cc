@@ -199,5 +199,32 @@ TEST_F(KernelApi, PeersAreReachedWhenAccessIsEnabled) {
   CU_OK(cuCtxDestroy_v2(peer));
 }
 
+// ptxas spills what a block of the size that the kernel promises could not hold: 65,536 registers in all.
+TEST_F(KernelApi, RegistersFitTheBlockThatTheTextNames) {
+  const auto live = [](const std::string& directive) {
+    std::string text =
+        ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry wide(.param .u64 out) " + directive +
+        " {\n.reg .b64 %p;\n.reg .b32 %r<100>;\nld.param.u64 %p, [out];\n";
+    for (int i = 0; i < 100; ++i)
+      text += "ld.global.u32 %r" + std::to_string(i) + ", [%p+" + std::to_string(4 * i) + "];\n";
+    for (int i = 1; i < 100; ++i) text += "add.u32 %r0, %r0, %r" + std::to_string(i) + ";\n";
+    return text + "st.global.u32 [%p], %r0;\nret;\n}\n";
+  };
+  for (const auto& [directive, most] :
+       {std::pair{"", 255}, {".maxntid 1024, 1, 1", 64}, {".reqntid 16, 32, 1", 128}}) {
+    CUmodule module = nullptr;
+    CUfunction wide = nullptr;
+    CU_OK(cuModuleLoadData(&module, live(directive).c_str()));
+    CU_OK(cuModuleGetFunction(&wide, module, "wide"));
+    int registers = 0, threads = 0;
+    CU_OK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, wide));
+    CU_OK(cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, wide));
+    EXPECT_LE(registers, most) << directive;
+    EXPECT_GT(registers, 32) << directive;
+    EXPECT_GE(threads, most == 64 ? 1024 : most == 128 ? 512 : 256) << directive;
+    CU_OK(cuModuleUnload(module));
+  }
+}
+
 }  // namespace
 }  // namespace understudy::test
