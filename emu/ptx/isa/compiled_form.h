@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A form's syntax taken apart: slots of modifiers and specifications of operands. Made once per form; the
+// parser's checker and the maker of examples read it. Knows no registers and no module.
+
+#include <string>
+#include <vector>
+
+#include "emu/ptx/isa/forms.h"
+
+namespace understudy::emu::ptx {
+
+// One place of the modifier sequence: a choice of sequences of modifiers (mostly of one).
+struct ModifierSlot {
+  bool optional = false;
+  std::vector<std::vector<std::string>> alternatives;
+};
+
+struct OperandSpec {
+  enum class Shape : uint8_t {
+    kValue,    // register, constant, special register, variable's address, vector: as the flags say
+    kAddress,  // [a]
+    kTensor,   // [a, {c}]: a tensor map or texture with coordinates
+    kLabel,    // of bra
+    kTargets,  // of brx.idx
+    kCallee,   // call's operands as a whole
+    kSink      // _ alone
+  };
+  enum class Width : uint8_t {
+    kFixed,   // `type`
+    kTyped,   // the instruction's type number `type_index`
+    kDouble,  // an integer of twice the width of that
+    kAddress  // 32 or 64 bits
+  };
+  Shape shape = Shape::kValue;
+  Width width = Width::kFixed;
+  Type type = Type::kNone;
+  int type_index = 0;
+  std::string name;
+  std::string example;       // the constant that examples use (#size=16:u32)
+  std::string vector;        // rule that gives the number of elements (see VectorLength), "" for a scalar
+  bool destination = false;  // written: must be a register
+  bool constant = false;     // a constant only
+  bool negatable = false;    // !p of a predicate
+  bool minus = false;        // -r
+  bool wider = false;        // a register wider than the type will do
+  bool variable = false;     // the address of a variable or function too
+  bool special = false;      // special registers too
+  bool selector = false;     // .b0 .h1
+  bool sink = false;         // _ too
+  bool pair = false;         // d|p
+  bool pair_optional = false;
+  // May be left out; with `needs_modifier` it stands exactly when the instruction has that modifier.
+  bool optional = false;
+  std::string needs_modifier;
+};
+
+// "90a" of a form's targets.
+struct TargetSpec {
+  int sm = 0;
+  char suffix = 0;  // 'a': that one alone; 'f': its family; 0: that and later ones
+  bool Admits(int sm_of_module, char suffix_of_module) const;
+};
+
+struct CompiledForm {
+  std::vector<ModifierSlot> slots;
+  std::vector<OperandSpec> operands;
+  std::vector<TargetSpec> targets;
+  size_t least_operands = 0;
+};
+
+const CompiledForm& Compiled(int form);
+// The type of an operand in an instruction with these types; kNone where the rule does not fix one.
+Type OperandType(const OperandSpec& spec, const std::vector<Type>& types);
+// The forms of an instruction, by number.
+const std::vector<int>& FormsOf(Op op);
+
+// What a modifier needs beyond its form.
+struct ModifierNeed {
+  bool any_op = false;
+  Op op{};
+  std::string modifier;
+  int ptx_version = 0;
+  std::vector<TargetSpec> targets;
+};
+const std::vector<ModifierNeed>& ModifierNeeds();
+
+// Whether the modifiers fill the form's slots. ptxas takes them in any order except that types, state spaces
+// and layouts keep theirs; so does this. `canonical`: the modifiers in the form's order.
+bool MatchModifiers(const CompiledForm& form, const std::vector<std::string>& modifiers,
+                    std::vector<std::string>* canonical);
+
+// Coordinates of a tensor or texture operand: words that the geometry asks for, 0 where none is named.
+int CoordinateCount(Op op, const std::vector<std::string>& modifiers);
+// Elements that a rule asks for, from the modifiers; 0: a scalar; -1: any number.
+int VectorLength(const std::string& rule, Op op, const std::vector<std::string>& modifiers,
+                 const std::vector<Type>& types);
+
+}  // namespace understudy::emu::ptx
