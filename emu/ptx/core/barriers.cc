@@ -4,7 +4,9 @@
 #include <bit>
 
 #include "absl/strings/str_format.h"
+#include "emu/ptx/check/observer.h"
 #include "emu/ptx/core/divergence.h"
+#include "emu/ptx/core/launch_state.h"
 
 namespace understudy::emu::ptx {
 namespace {
@@ -47,6 +49,7 @@ void TryComplete(Cta& cta, uint32_t id) {
   Barrier& barrier = cta.barriers[id];
   if (!barrier.active || !Complete(cta, barrier)) return;
   const Barrier done = barrier;
+  if (cta.launch->observer != nullptr) cta.launch->observer->PassBarrier(cta, id);
   barrier = Barrier{};
   for (uint32_t w = 0; w < cta.num_warps; ++w) {
     WarpState& warp = *cta.warps[w];
@@ -75,6 +78,8 @@ void TryCompleteCluster(Cluster& cluster) {
       any = any || warp.cluster_arrived != 0;
     }
   if (!any) return;
+  Observer* const observer = cluster.ctas[0]->launch->observer;
+  if (observer != nullptr) observer->PassClusterBarrier(cluster);
   ++cluster.barrier_phase;
   for (uint32_t c = 0; c < cluster.num_ctas; ++c)
     for (uint32_t w = 0; w < cluster.ctas[c]->num_warps; ++w) {

@@ -35,6 +35,7 @@ struct FrameState : Frame {
   // Top of each lane's stack in local memory; alloca moves it.
   std::array<uint32_t, kWarpSize> stack_top;
   FrameState* next_free = nullptr;
+  void* check = nullptr;  // of the checks, where they are on
 };
 
 // Lanes that execute together.
@@ -84,6 +85,7 @@ struct WarpState : Warp {
   std::deque<Scope> scopes;
   Scope* free_scopes = nullptr;
   std::vector<uint64_t> special_storage;
+  void* check = nullptr;          // of the checks, where they are on
   std::vector<uint64_t> scratch;  // operands of warp-synchronous instructions gathered from several frames
 };
 
@@ -126,6 +128,7 @@ struct Cta {
   std::vector<uint64_t> shared_storage;
   std::unique_ptr<uint8_t, void (*)(void*)> local_storage{nullptr, nullptr};
   uint64_t local_storage_bytes = 0;
+  void* check = nullptr;  // of the checks, where they are on
 };
 
 // CTAs that run together: one without clusters.

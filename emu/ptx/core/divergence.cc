@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
+#include "emu/ptx/check/observer.h"
 #include "emu/ptx/core/barriers.h"
 #include "emu/ptx/core/launch_state.h"
 #include "emu/ptx/core/wrappers.h"
@@ -119,6 +120,7 @@ FrameState* NewFrame(WarpState& warp, const BoundFunction& function, FrameState*
       std::fill_n(reinterpret_cast<uint32_t*>(frame->rows + row.row), kWarpSize,
                   static_cast<uint32_t>(value));
   }
+  if (warp.launch->observer != nullptr) warp.launch->observer->NewFrame(warp, *frame, mask);
   return frame;
 }
 

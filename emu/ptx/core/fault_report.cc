@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "emu/ptx/core/fault_report.h"
+
 #include <bit>
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "emu/ptx/core/scheduler.h"
 
 namespace understudy::emu::ptx {
 namespace {
@@ -19,8 +20,10 @@ std::string TextAt(const Launch& launch, const BoundFunction& function, uint32_t
   return line.empty() ? inst.Name() : line;
 }
 
-void Place(const WarpState& warp, const Launch& launch, const BoundFunction& function, uint32_t pc, int lane,
-           LaunchFault* fault) {
+}  // namespace
+
+void SetPlace(const WarpState& warp, const Launch& launch, const BoundFunction& function, uint32_t pc,
+              int lane, LaunchFault* fault) {
   fault->kernel = launch.kernel->text->name;
   fault->function = function.text->name;
   fault->pc = pc;
@@ -33,11 +36,13 @@ void Place(const WarpState& warp, const Launch& launch, const BoundFunction& fun
   fault->thread = Dim3{thread % block.x, thread / block.x % block.y, thread / block.x / block.y};
 }
 
-std::string Where(const LaunchFault& f, const Launch& launch) {
-  return absl::StrFormat("%s:%d: '%s' in %s, CTA (%d,%d,%d), warp %d, thread (%d,%d,%d)",
-                         launch.program->module().name, f.location.line, f.text, f.function, f.cta.x, f.cta.y,
-                         f.cta.z, f.warp, f.thread.x, f.thread.y, f.thread.z);
+std::string PlaceText(const LaunchFault& f, const Launch& launch) {
+  return absl::StrFormat("%s:%d: '%s' in %s (instruction %d), CTA (%d,%d,%d), warp %d, thread (%d,%d,%d)",
+                         launch.program->module().name, f.location.line, f.text, f.function, f.pc, f.cta.x,
+                         f.cta.y, f.cta.z, f.warp, f.thread.x, f.thread.y, f.thread.z);
 }
+
+namespace {
 
 std::string WaitText(const Launch& launch, const Group& group) {
   Location location;
@@ -66,9 +71,9 @@ LaunchFault FaultReport(const WarpState& warp, const Fault& fault, const Launch&
   report.kind = fault.kind;
   report.memory = fault.memory;
   const BoundFunction& function = warp.frame != nullptr ? *warp.frame->function : *launch.kernel;
-  Place(warp, launch, function, warp.pc, fault.lane, &report);
+  SetPlace(warp, launch, function, warp.pc, fault.lane, &report);
   report.message =
-      absl::StrFormat("%s: %s; %s", FaultKindName(fault.kind), fault.message, Where(report, launch));
+      absl::StrFormat("%s: %s; %s", FaultKindName(fault.kind), fault.message, PlaceText(report, launch));
   if (fault.memory.kind != MemoryFaultKind::kNone && fault.message.find("0x") == std::string::npos)
     report.message += "; " + fault.memory.Message();
   return report;
@@ -85,12 +90,12 @@ LaunchFault HangReport(Cluster& cluster, const Launch& launch) {
       for (int i = 0; i < warp.num_groups; ++i) {
         const Group& group = warp.groups[static_cast<size_t>(i)];
         if (shown == 0)
-          Place(warp, launch, *group.frame->function, group.pc, std::countr_zero(group.mask), &report);
+          SetPlace(warp, launch, *group.frame->function, group.pc, std::countr_zero(group.mask), &report);
         if (shown++ < 8) points += absl::StrFormat("; warp %d: %s", w, WaitText(launch, group));
       }
     }
   if (shown > 8) points += absl::StrFormat("; and %d more", shown - 8);
-  report.message = absl::StrFormat("%s: %s%s", FaultKindName(report.kind), Where(report, launch), points);
+  report.message = absl::StrFormat("%s: %s%s", FaultKindName(report.kind), PlaceText(report, launch), points);
   return report;
 }
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <numeric>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "emu/ptx/check/observer.h"
 #include "emu/ptx/core/launch_state.h"
 #include "emu/ptx/core/scheduler.h"
 #include "src/base/bits.h"
@@ -19,6 +21,8 @@ namespace {
 // Warp instructions of a cluster's turn; and clusters that take turns unless a launch is cooperative.
 constexpr uint64_t kSlice = 1 << 16;
 constexpr uint32_t kMaxResident = 264;
+// With a seed: clusters that take turns, and the bits of the longest such turn.
+constexpr uint32_t kRandomResident = 8, kRandomSliceBits = 12;
 constexpr uint64_t kDefaultStack = 64 * 1024;
 
 absl::Status Wrong(const Launch& launch, const std::string& what) {
@@ -89,6 +93,12 @@ class ClusterQueue {
  public:
   explicit ClusterQueue(Launch& launch) : launch_(launch), total_(launch.clusters.count()) {
     max_resident_ = launch.config.cooperative ? total_ : kMaxResident;
+    if (launch.options.seed == 0) return;
+    random_ = std::make_unique<Random>(launch.options.seed);
+    const uint32_t range = static_cast<uint32_t>(std::min<uint64_t>(total_, uint64_t{1} << 31));
+    first_ = random_->Below(range);
+    do step_ = 1 + random_->Below(range);
+    while (std::gcd(step_, total_) != 1);
   }
 
   void Work() {
@@ -96,7 +106,14 @@ class ClusterQueue {
     while (!failed_) {
       std::unique_ptr<Cluster> cluster;
       bool fresh = false;
-      const bool can_start = next_ < total_ && resident_ < max_resident_;
+      bool can_start = next_ < total_ && resident_ < max_resident_;
+      if (random_ != nullptr) {
+        // Whoever has waited long lets later ones in, as without a seed.
+        if (resident_ >= kRandomResident && !start_next_) can_start = false;
+        start_next_ = can_start && (start_next_ || random_->Below(2) == 0);
+        if (!ready_.empty())
+          std::swap(ready_.front(), ready_[random_->Below(static_cast<uint32_t>(ready_.size()))]);
+      }
       if (can_start && (start_next_ || ready_.empty())) {
         if (free_.empty()) {
           cluster = std::make_unique<Cluster>();
@@ -118,12 +135,14 @@ class ClusterQueue {
         continue;
       }
       start_next_ = false;
-      const uint64_t ordinal = fresh ? next_++ : 0;
+      const uint64_t ordinal = fresh ? (first_ + next_++ * step_) % total_ : 0;
       ++running_;
       lock.unlock();
       if (fresh) StartCluster(*cluster, launch_, ordinal);
       const uint64_t before = cluster->executed;
-      const Turn turn = RunCluster(*cluster, kSlice);
+      const uint64_t slice =
+          random_ != nullptr ? 1 + random_->Below(2u << random_->Below(kRandomSliceBits)) : kSlice;
+      const Turn turn = RunCluster(*cluster, slice, random_.get());
       const uint64_t executed = cluster->executed - before;
       cluster->executed = 0;
       launch_.executed.fetch_add(executed, std::memory_order_relaxed);
@@ -145,6 +164,10 @@ class ClusterQueue {
   void Settle(std::unique_ptr<Cluster> cluster, Turn turn) {
     switch (turn) {
       case Turn::kDone:
+        if (launch_.observer != nullptr) {
+          launch_.observer->EndCluster(*cluster);
+          if (launch_.observer->fault().kind != FaultKind::kNone) Fail(launch_.observer->fault());
+        }
         --resident_;
         free_.push_back(std::move(cluster));
         return;
@@ -167,7 +190,7 @@ class ClusterQueue {
       return;
     }
     // A cluster that takes this long may wait for a later one: let others in.
-    start_next_ = true;
+    if (random_ == nullptr || ++turns_ % 64 == 0) start_next_ = true;
     ready_.push_back(std::move(cluster));
   }
 
@@ -182,6 +205,10 @@ class ClusterQueue {
   const uint64_t total_;
   uint64_t max_resident_ = 0, next_ = 0, resident_ = 0, running_ = 0;
   bool failed_ = false, start_next_ = false;
+  std::unique_ptr<Random> random_;
+  // Clusters start in the order first, first + step ... (modulo their number).
+  uint64_t first_ = 0, step_ = 1;
+  uint64_t turns_ = 0;
   std::deque<std::unique_ptr<Cluster>> ready_;
   std::vector<std::unique_ptr<Cluster>> free_;
 };
@@ -201,6 +228,9 @@ absl::StatusOr<LaunchResult> RunLaunch(const Program& program, const BoundFuncti
     launch.config.cluster = Dim3{kernel.text->cluster[0], std::max(kernel.text->cluster[1], 1u),
                                  std::max(kernel.text->cluster[2], 1u)};
   US_RETURN_IF_ERROR(Plan(launch));
+  std::unique_ptr<Observer> observer;
+  if (options.checks.any()) observer = MakeObserver(launch);
+  launch.observer = observer.get();
   ClusterQueue queue(launch);
   const uint32_t threads = options.checks.any() || config.cooperative || options.seed != 0
                                ? 1
@@ -213,6 +243,7 @@ absl::StatusOr<LaunchResult> RunLaunch(const Program& program, const BoundFuncti
   LaunchResult result;
   result.fault = std::move(queue.fault);
   result.stats = queue.stats;
+  if (observer != nullptr) result.reports = observer->reports();
   return result;
 }
 

@@ -10,25 +10,16 @@
 #include <vector>
 
 #include "emu/memory/address_space.h"
+#include "emu/ptx/check/options.h"
 #include "emu/ptx/core/program.h"
 
 namespace understudy::emu::ptx {
 
+class GlobalMemory;
+
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
   uint64_t count() const { return uint64_t{x} * y * z; }
-};
-
-enum class CheckLevel : uint8_t { kOff, kWarn, kFail };
-// compute-sanitizer's jobs, each on its own. Accesses outside every allocation always fault.
-struct Checks {
-  CheckLevel uninitialized =
-      CheckLevel::kOff;                 // shared memory and registers that reach an address, branch or store
-  CheckLevel races = CheckLevel::kOff;  // shared and global
-  CheckLevel barriers = CheckLevel::kOff;  // misuse, divergent sync
-  bool any() const {
-    return uninitialized != CheckLevel::kOff || races != CheckLevel::kOff || barriers != CheckLevel::kOff;
-  }
 };
 
 // Numbers of the device that special registers and limits show.
@@ -54,12 +45,15 @@ struct LaunchOptions {
   DeviceTraits device;
   Checks checks;
   uint64_t instruction_budget = uint64_t{1} << 40;  // warp instructions before the launch counts as hung
-  uint64_t seed = 0;     // 0: in order; else warps and groups are chosen at random by it
+  uint64_t seed = 0;     // 0: in order; else blocks, warps and groups of lanes take turns at random by it
   uint32_t threads = 1;  // host threads; checks, cooperative launches and seeds run on one
   std::function<void(const std::string&)> print;  // vprintf's text; stdout when empty
   // The device heap of malloc/free: an address range mapped in the AddressSpace. Without one malloc gives 0.
   std::function<uint64_t(uint64_t bytes)> allocate;
   std::function<bool(uint64_t address)> release;  // false: not an allocation (a fault)
+  // What of global memory was ever written, kept by the caller across launches (check/global_memory.h); with
+  // it and Checks::uninit_global fresh memory counts as uninitialised.
+  GlobalMemory* global_memory = nullptr;
   // Called for a launch that uses griddepcontrol or clock: virtual nanoseconds since the device was made.
   uint64_t time_ns = 0;
 };
@@ -77,9 +71,20 @@ struct LaunchFault {
   std::string message;  // one sentence with all of the above; for a hang both program points
 };
 
+enum class CheckSeverity : uint8_t {
+  kWarning,  // may be meant: two threads write the same value; never fails a launch
+  kError,
+};
+
+// One finding: the instruction that is wrong, and the earlier one that it is wrong about (its line 0: none).
 struct CheckReport {
-  std::string check, message;
-  LaunchFault where;
+  CheckKind kind = CheckKind::kUninit;
+  CheckSeverity severity = CheckSeverity::kError;
+  std::string check;    // the kind's name
+  std::string message;  // one sentence with all of the below
+  LaunchFault where, other;
+  std::string what;    // "%r7", "shared byte 0x40", "barrier 1"
+  uint64_t count = 1;  // how often this pair of instructions was found
 };
 
 struct LaunchStats {

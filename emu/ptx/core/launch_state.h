@@ -14,6 +14,8 @@
 
 namespace understudy::emu::ptx {
 
+class Observer;  // check/observer.h
+
 struct Launch {
   const Program* program = nullptr;
   const BoundFunction* kernel = nullptr;
@@ -29,6 +31,7 @@ struct Launch {
   uint32_t local_bytes = 0;          // a lane
   uint64_t grid_id = 0;
   std::atomic<uint64_t> executed{0};  // warp instructions of finished turns, all host threads: the clock
+  Observer* observer = nullptr;       // the checks, where any is on
   std::mutex host_mutex;              // print, allocate, release
 };
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "emu/ptx/check/observer.h"
 #include "emu/ptx/core/divergence.h"
 #include "emu/ptx/core/special_registers.h"
 
@@ -16,10 +17,15 @@ namespace {
 constexpr uint32_t kQuantum = 512;
 // Rounds of its cluster that a warp with parked lanes and no runnable group waits before they are released.
 constexpr uint32_t kIdleRounds = 64;
+// With a seed: turns of groups and of warps are 1 to this many instructions long.
+constexpr uint32_t kRandomQuantum = 24, kRandomTurn = 64;
 // What a pause (nanosleep, a failed wait) counts as: others should run, and parked lanes be released soon.
 constexpr uint32_t kPause = 256;
 
-int NextRunnable(const WarpState& warp, int after) {
+// The groups' order is `random`'s, or (null) round robin.
+int NextRunnable(const WarpState& warp, int after, Random* random) {
+  if (random != nullptr && warp.num_groups > 1)
+    after = static_cast<int>(random->Below(static_cast<uint32_t>(warp.num_groups)));
   for (int k = 1; k <= warp.num_groups; ++k) {
     const int i = (std::max(after, -1) + k) % warp.num_groups;
     if (warp.groups[static_cast<size_t>(i)].wait == Group::Wait::kNone) return i;
@@ -28,6 +34,7 @@ int NextRunnable(const WarpState& warp, int after) {
 }
 
 // Runs the current group until it has used its turn, waits or has changed places. Returns instructions.
+template <bool kChecked>
 uint32_t RunGroup(WarpState& warp, uint32_t limit, ExecResult* last) {
   Group& group = warp.groups[static_cast<size_t>(warp.current)];
   LoadGroup(warp, warp.current);
@@ -43,6 +50,14 @@ uint32_t RunGroup(WarpState& warp, uint32_t limit, ExecResult* last) {
     uint32_t mask = lanes;
     if (inst.has_guard) {
       mask &= warp.Pred(inst.guard);
+      if constexpr (kChecked) {
+        warp.mask = mask;
+        warp.pc = pc;
+        if (warp.launch->observer->Guard(warp, inst, lanes) == ExecResult::kFault) {
+          *last = ExecResult::kFault;
+          return done;
+        }
+      }
       if (mask == 0) {
         ++done;
         if (++pc == stop) break;
@@ -52,7 +67,7 @@ uint32_t RunGroup(WarpState& warp, uint32_t limit, ExecResult* last) {
     warp.mask = mask;
     warp.pc = pc;
     ++done;
-    const ExecResult result = inst.exec(warp, inst);
+    const ExecResult result = kChecked ? warp.launch->observer->Execute(warp, inst) : inst.exec(warp, inst);
     if (result == ExecResult::kNext) [[likely]] {
       if (++pc == stop) break;
       continue;
@@ -107,16 +122,17 @@ struct WarpTurn {
   bool progress = false, fault = false;
 };
 
-WarpTurn RunWarp(WarpState& warp, uint64_t limit) {
+template <bool kChecked>
+WarpTurn RunWarp(WarpState& warp, uint64_t limit, Random* random) {
   WarpTurn turn;
   RetryWaits(warp);
   if (warp.num_groups > 1) MergeGroups(warp);
   int retries = 0;
   while (turn.executed < limit && warp.num_groups > 0) {
-    int next = warp.current >= 0 && warp.current < warp.num_groups &&
+    int next = random == nullptr && warp.current >= 0 && warp.current < warp.num_groups &&
                        warp.groups[static_cast<size_t>(warp.current)].wait == Group::Wait::kNone
                    ? warp.current
-                   : NextRunnable(warp, warp.current);
+                   : NextRunnable(warp, warp.current, random);
     if (next < 0) {
       if (warp.parked != 0 && ReleaseForSyncs(warp)) {
         turn.progress = true;
@@ -127,8 +143,9 @@ WarpTurn RunWarp(WarpState& warp, uint64_t limit) {
     warp.current = next;
     ExecResult last;
     const int groups = warp.num_groups;
-    const uint32_t done =
-        RunGroup(warp, static_cast<uint32_t>(std::min<uint64_t>(limit - turn.executed, kQuantum)), &last);
+    const uint32_t quantum = random == nullptr ? kQuantum : 1 + random->Below(kRandomQuantum);
+    const uint32_t done = RunGroup<kChecked>(
+        warp, static_cast<uint32_t>(std::min<uint64_t>(limit - turn.executed, quantum)), &last);
     turn.executed += done;
     warp.executed += done;
     if (last == ExecResult::kFault) {
@@ -144,7 +161,7 @@ WarpTurn RunWarp(WarpState& warp, uint64_t limit) {
     if (last == ExecResult::kYield || (done == kQuantum && groups > 1)) {
       if (warp.num_groups > 1) {
         MergeGroups(warp);
-        warp.current = NextRunnable(warp, warp.current);
+        warp.current = NextRunnable(warp, warp.current, random);
       }
       if (last == ExecResult::kYield) break;
     }
@@ -219,6 +236,7 @@ bool StartCluster(Cluster& cluster, Launch& launch, uint64_t ordinal) {
       warp.special_storage.resize(launch.program->special_bytes() / 8 + 8);
       warp.base[Src::kSpecialRow] = reinterpret_cast<uint8_t*>(
           (reinterpret_cast<uintptr_t>(warp.special_storage.data()) + 63) / 64 * 64);
+      if (launch.observer != nullptr) launch.observer->StartWarp(warp);
       if (!StartWarp(warp, *launch.kernel)) {
         cluster.faulted = &warp;
         return false;
@@ -229,32 +247,52 @@ bool StartCluster(Cluster& cluster, Launch& launch, uint64_t ordinal) {
   return true;
 }
 
-Turn RunCluster(Cluster& cluster, uint64_t instructions) {
+namespace {
+
+// `order` of `count` things at random.
+void Shuffle(std::vector<uint32_t>& order, uint32_t count, Random& random) {
+  order.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t at = random.Below(i + 1);
+    order[i] = order[at];
+    order[at] = i;
+  }
+}
+
+}  // namespace
+
+Turn RunCluster(Cluster& cluster, uint64_t instructions, Random* random) {
   uint64_t left = instructions;
   if (cluster.faulted != nullptr) return Turn::kFault;
+  const auto run = cluster.ctas[0]->launch->observer != nullptr ? RunWarp<true> : RunWarp<false>;
+  const uint32_t warps = cluster.num_ctas * cluster.ctas[0]->num_warps;
+  std::vector<uint32_t> order;
   for (;;) {
     bool alive = false, progress = false;
-    for (uint32_t c = 0; c < cluster.num_ctas; ++c)
-      for (uint32_t w = 0; w < cluster.ctas[c]->num_warps; ++w) {
-        WarpState& warp = *cluster.ctas[c]->warps[w];
-        if (warp.live() == 0) continue;
-        alive = true;
-        const WarpTurn turn = RunWarp(warp, kQuantum * 4);
-        cluster.executed += turn.executed;
-        left -= std::min(left, turn.executed);
-        warp.executed = 0;
-        if (turn.fault) {
-          cluster.faulted = &warp;
-          return Turn::kFault;
-        }
-        progress = progress || turn.progress;
-        if (turn.progress || warp.parked == 0) {
-          warp.idle_rounds = 0;
-        } else if (++warp.idle_rounds > kIdleRounds) {
-          warp.idle_rounds = 0;
-          progress = ReleaseParked(warp, ~0u) || progress;
-        }
+    if (random != nullptr) Shuffle(order, warps, *random);
+    for (uint32_t i = 0; i < warps; ++i) {
+      const uint32_t which = random != nullptr ? order[i] : i;
+      WarpState& warp =
+          *cluster.ctas[which / cluster.ctas[0]->num_warps]->warps[which % cluster.ctas[0]->num_warps];
+      if (warp.live() == 0) continue;
+      alive = true;
+      const WarpTurn turn =
+          run(warp, random != nullptr ? 1 + random->Below(kRandomTurn) : kQuantum * 4, random);
+      cluster.executed += turn.executed;
+      left -= std::min(left, turn.executed);
+      warp.executed = 0;
+      if (turn.fault) {
+        cluster.faulted = &warp;
+        return Turn::kFault;
       }
+      progress = progress || turn.progress;
+      if (turn.progress || warp.parked == 0) {
+        warp.idle_rounds = 0;
+      } else if (++warp.idle_rounds > kIdleRounds) {
+        warp.idle_rounds = 0;
+        progress = ReleaseParked(warp, ~0u) || progress;
+      }
+    }
     if (!alive) {
       for (uint32_t c = 0; c < cluster.num_ctas; ++c)
         if (cluster.ctas[c]->async != nullptr) cluster.ctas[c]->async->Finish();

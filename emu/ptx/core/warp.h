@@ -14,6 +14,7 @@ namespace understudy::emu::ptx {
 
 constexpr int kWarpSize = 32;
 
+struct AccessLog;  // check/access_log.h
 struct Inst;
 struct Instruction;
 struct BoundFunction;
@@ -102,6 +103,7 @@ struct Warp {
   void* async = nullptr;  // cp.async groups, bulk groups, wgmma groups: room mem's own state, see core/cta.h
 
   Fault* fault = nullptr;
+  AccessLog* log = nullptr;  // checks: where the accesses of an instruction are noted
 
   const uint32_t* U32(Src s) const { return reinterpret_cast<const uint32_t*>(base[s.base] + s.offset); }
   const uint64_t* U64(Src s) const { return reinterpret_cast<const uint64_t*>(base[s.base] + s.offset); }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "emu/ptx/check/observer.h"
 #include "emu/ptx/core/divergence.h"
 #include "emu/ptx/core/launch_state.h"
 #include "emu/ptx/core/special_registers.h"
@@ -119,9 +120,10 @@ ExecResult ExecuteTogether(WarpState& warp, const int* members, int count) {
   warp.frame = first.frame;
   warp.pc = first.pc;
   warp.mask = mask;
+  Observer* const observer = warp.launch->observer;
   if (one_place) {
     warp.base[Src::kFrame] = first.frame->rows;
-    return inst.wrapped(warp, inst);
+    return observer != nullptr ? observer->ExecuteTogether(warp, inst, false) : inst.wrapped(warp, inst);
   }
   GatheredOperands gathered(warp);
   std::vector<BoundOperand> rows;
@@ -139,7 +141,8 @@ ExecResult ExecuteTogether(WarpState& warp, const int* members, int count) {
   Inst together = inst;
   together.operands = rows.data();
   warp.base[Src::kFrame] = gathered.base();
-  const ExecResult result = together.wrapped(warp, together);
+  const ExecResult result = observer != nullptr ? observer->ExecuteTogether(warp, together, true)
+                                                : together.wrapped(warp, together);
   if (inst.has_destination && result != ExecResult::kFault)
     for (int i = 0; i < count; ++i) {
       const Group& group = warp.groups[static_cast<size_t>(members[i])];
@@ -187,7 +190,8 @@ void CopyReturns(WarpState& warp, FrameState& frame, uint32_t mask) {
 
 }  // namespace
 
-ExecResult WarpSyncExec(Warp& base, const Inst& inst) {
+template <bool kChecked>
+ExecResult WarpSync(Warp& base, const Inst& inst) {
   WarpState& warp = static_cast<WarpState&>(base);
   if (inst.reads_clock) FillClocks(warp);
   const uint32_t executing = warp.mask;
@@ -209,10 +213,14 @@ ExecResult WarpSyncExec(Warp& base, const Inst& inst) {
       }
     }
   }
-  if ((members & warp.live() & ~executing) == 0) return inst.wrapped(warp, inst);
+  if ((members & warp.live() & ~executing) == 0)
+    return kChecked ? warp.launch->observer->ExecuteTogether(warp, inst, false) : inst.wrapped(warp, inst);
   WaitHere(warp, executing, Group::Wait::kSync).sync_mask = members;
   return ResolveSyncs(warp) ? ExecResult::kControl : ExecResult::kFault;
 }
+
+ExecResult WarpSyncExec(Warp& warp, const Inst& inst) { return WarpSync<false>(warp, inst); }
+ExecResult CheckedWarpSyncExec(Warp& warp, const Inst& inst) { return WarpSync<true>(warp, inst); }
 
 bool ResolveSyncs(WarpState& warp) {
   for (int i = 0; i < warp.num_groups; ++i) {

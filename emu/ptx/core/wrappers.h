@@ -9,6 +9,8 @@ namespace understudy::emu::ptx {
 // Waits until all live lanes of the member mask have come to an instruction with the same qualifiers, then
 // executes Inst::wrapped for all of them.
 ExecResult WarpSyncExec(Warp& warp, const Inst& inst);
+// The same through Observer::ExecuteTogether.
+ExecResult CheckedWarpSyncExec(Warp& warp, const Inst& inst);
 // Fills the rows of clocks and counters, then executes Inst::wrapped.
 ExecResult ReadClockExec(Warp& warp, const Inst& inst);
 // Fails with the reason in aux[0].

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "absl/strings/str_format.h"
+#include "emu/ptx/check/access_log.h"
 #include "emu/ptx/semantics/fragment_layout.h"
 #include "emu/ptx/semantics/memory_find.h"
 
@@ -162,6 +163,16 @@ bool ResolveMatrix(Warp& w, const Inst& inst, const BoundOperand& address, int s
   const uint64_t bytes = ((major - 1) * out->stride + minor) * layout.bits / 8;
   out->base = ResolveLane(w, inst, first, static_cast<MemSpace>(inst.aux[0] & 0xff), bytes,
                           layout.bits < 8 ? 4 : layout.bits / 8, access, 0);
+  if (out->base != nullptr && w.log != nullptr) {
+    // What lies between the rows is not touched.
+    const AccessLog::Entry all = w.log->entries.back();
+    w.log->entries.pop_back();
+    for (int i = 0; i < major; ++i) {
+      const uint64_t at = i * out->stride * layout.bits / 8;
+      w.log->Add(all.space, access, 0, all.address + at, static_cast<uint32_t>(minor * layout.bits / 8),
+                 out->base + at, all.cta);
+    }
+  }
   return out->base != nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
+#include "emu/ptx/check/access_log.h"
 #include "emu/ptx/core/cta.h"
 
 namespace understudy::emu::ptx {
@@ -49,6 +50,42 @@ std::nullptr_t FailGlobal(Warp& warp, const Inst& inst, int lane, uint64_t addre
   warp.fault->memory = fault;
   warp.Fail(FaultKind::kMemory, lane, InstName(inst) + ": " + fault.Message());
   return nullptr;
+}
+
+// Notes a lane's access for the checks.
+uint8_t* Logged(const Warp& warp, LoggedSpace space, Access access, int lane, uint64_t address,
+                uint64_t bytes, uint8_t* host, Cta* cta = nullptr) {
+  if (warp.log != nullptr)
+    warp.log->Add(space, access, lane, address, static_cast<uint32_t>(bytes), host, cta);
+  return host;
+}
+
+LoggedSpace SpaceInLog(MemSpace space) {
+  switch (space) {
+    case MemSpace::kShared:
+    case MemSpace::kSharedCluster:
+      return LoggedSpace::kShared;
+    case MemSpace::kLocal:
+      return LoggedSpace::kLocal;
+    case MemSpace::kEntryParam:
+      return LoggedSpace::kEntryParam;
+    case MemSpace::kFrameParam:
+      return LoggedSpace::kFrameParam;
+    case MemSpace::kGeneric:
+    case MemSpace::kGlobal:
+      break;
+  }
+  return LoggedSpace::kGlobal;
+}
+
+// The accesses of all executing lanes, which lie in one space. `skip` is what their addresses have above the
+// offset in that space.
+void LogLanes(const Warp& warp, MemSpace space, Access access, const LaneAddresses& addresses, uint64_t skip,
+              uint32_t bytes, const LanePointers& p) {
+  for (uint32_t rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const int lane = __builtin_ctz(rest);
+    warp.log->Add(SpaceInLog(space), access, lane, addresses.at[lane] - skip, bytes, p.at[lane], warp.cta);
+  }
 }
 
 // Shared, local and param offsets wrap at 32 bits, as the hardware's address units do.
@@ -112,13 +149,16 @@ uint8_t* ResolveLane(Warp& warp, const Inst& inst, uint64_t address, MemSpace sp
     }
     case MemSpace::kGlobal: {
       uint8_t* host = warp.mem->Translate(address, bytes, access);
-      return host != nullptr ? host : FailGlobal(warp, inst, lane, address, bytes, access);
+      return host != nullptr ? Logged(warp, LoggedSpace::kGlobal, access, lane, address, bytes, host)
+                             : FailGlobal(warp, inst, lane, address, bytes, access);
     }
     case MemSpace::kShared:
     case MemSpace::kSharedCluster: {
       uint64_t offset = address;
       if (offset >> kClusterRankShift == 0) {
-        if (offset + bytes <= warp.shared_bytes) return warp.shared + offset;
+        if (offset + bytes <= warp.shared_bytes)
+          return Logged(warp, LoggedSpace::kShared, access, lane, offset, bytes, warp.shared + offset,
+                        warp.cta);
         return FailRange(warp, inst, FaultKind::kSharedOutOfRange, lane, space, address, bytes, access,
                          warp.shared_bytes);
       }
@@ -138,13 +178,15 @@ uint8_t* ResolveLane(Warp& warp, const Inst& inst, uint64_t address, MemSpace sp
                                   InstName(inst), address, cta->rank, warp.cta->rank));
         return nullptr;
       }
-      if (offset + bytes <= cta->shared_bytes) return cta->shared + offset;
+      if (offset + bytes <= cta->shared_bytes)
+        return Logged(warp, LoggedSpace::kShared, access, lane, offset, bytes, cta->shared + offset, cta);
       return FailRange(warp, inst, FaultKind::kSharedOutOfRange, lane, space, address, bytes, access,
                        cta->shared_bytes);
     }
     case MemSpace::kLocal:
       if (address + bytes <= warp.local_bytes)
-        return warp.local + uint64_t(lane) * warp.local_bytes + address;
+        return Logged(warp, LoggedSpace::kLocal, access, lane, address, bytes,
+                      warp.local + uint64_t(lane) * warp.local_bytes + address);
       return FailRange(warp, inst, FaultKind::kLocalOutOfRange, lane, space, address, bytes, access,
                        warp.local_bytes);
     case MemSpace::kEntryParam:
@@ -155,12 +197,15 @@ uint8_t* ResolveLane(Warp& warp, const Inst& inst, uint64_t address, MemSpace sp
         return nullptr;
       }
       if (address + bytes <= warp.kernel_param_bytes)
-        return const_cast<uint8_t*>(warp.kernel_params) + address;
+        return Logged(warp, LoggedSpace::kEntryParam, access, lane, address, bytes,
+                      const_cast<uint8_t*>(warp.kernel_params) + address);
       return FailRange(warp, inst, FaultKind::kMemory, lane, space, address, bytes, access,
                        warp.kernel_param_bytes);
     case MemSpace::kFrameParam: {
       const uint64_t limit = warp.frame->function->param_bytes;
-      if (address + bytes <= limit) return warp.frame->params + uint64_t(lane) * limit + address;
+      if (address + bytes <= limit)
+        return Logged(warp, LoggedSpace::kFrameParam, access, lane, address, bytes,
+                      warp.frame->params + uint64_t(lane) * limit + address);
       return FailRange(warp, inst, FaultKind::kMemory, lane, space, address, bytes, access, limit);
     }
   }
@@ -228,6 +273,7 @@ bool ResolveLanes(Warp& warp, const Inst& inst, const LaneAddresses& addresses, 
           uint8_t* lane_zero = warp.local + base;
           for (int lane = 0; lane < kWarpSize; ++lane)
             out->at[lane] = lane_zero + (addresses.at[lane] - lowest) + uint64_t(lane) * warp.local_bytes;
+          if (warp.log != nullptr) LogLanes(warp, real, access, addresses, lowest - base, bytes, *out);
           return true;
         }
         break;
@@ -237,6 +283,7 @@ bool ResolveLanes(Warp& warp, const Inst& inst, const LaneAddresses& addresses, 
           uint8_t* lane_zero = warp.frame->params + base;
           for (int lane = 0; lane < kWarpSize; ++lane)
             out->at[lane] = lane_zero + (addresses.at[lane] - lowest) + uint64_t(lane) * limit;
+          if (warp.log != nullptr) LogLanes(warp, real, access, addresses, lowest - base, bytes, *out);
           return true;
         }
         break;
@@ -253,6 +300,7 @@ bool ResolveLanes(Warp& warp, const Inst& inst, const LaneAddresses& addresses, 
       const uint64_t delta = reinterpret_cast<uint64_t>(host) - lowest;
       for (int lane = 0; lane < kWarpSize; ++lane)
         out->at[lane] = reinterpret_cast<uint8_t*>(addresses.at[lane] + delta);
+      if (warp.log != nullptr) LogLanes(warp, real, access, addresses, lowest - base, bytes, *out);
       return true;
     }
   }

@@ -8,7 +8,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "mockgpu/nv/cuda/module.h"
 
 namespace understudy::mockgpu::nv {
@@ -17,19 +16,6 @@ namespace {
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// "races=warn,uninitialized=fail,barriers": without a level, fail.
-void ParseChecks(const std::string& text, emu::ptx::Checks* checks) {
-  const std::vector<std::string> parts = absl::StrSplit(text, ',', absl::SkipEmpty());
-  for (const std::string& part : parts) {
-    const std::vector<std::string> pair = absl::StrSplit(part, '=');
-    const emu::ptx::CheckLevel level =
-        pair.size() > 1 && pair[1] == "warn" ? emu::ptx::CheckLevel::kWarn : emu::ptx::CheckLevel::kFail;
-    if (pair[0] == "uninitialized") checks->uninitialized = level;
-    if (pair[0] == "races") checks->races = level;
-    if (pair[0] == "barriers") checks->barriers = level;
-  }
 }
 
 }  // namespace
@@ -50,7 +36,6 @@ Driver::Driver() {
   if (absl::SimpleAtoi(Environment("UNDERSTUDY_CUDA_SEED"), &number)) launch_options.seed = number;
   if (absl::SimpleAtoi(Environment("UNDERSTUDY_CUDA_BUDGET"), &number))
     launch_options.instruction_budget = number;
-  ParseChecks(Environment("UNDERSTUDY_CUDA_CHECK"), &launch_options.checks);
 }
 
 CUresult Driver::Initialize() {
@@ -59,6 +44,11 @@ CUresult Driver::Initialize() {
   if (!profiles.ok()) {
     std::fprintf(stderr, "cuda: %s\n", std::string(profiles.status().message()).c_str());
     return CUDA_ERROR_NO_DEVICE;
+  }
+  std::string error;
+  if (!launch_options.checks.Parse(Environment("UNDERSTUDY_CUDA_CHECK"), &error)) {
+    std::fprintf(stderr, "cuda: UNDERSTUDY_CUDA_CHECK: %s\n", error.c_str());
+    return CUDA_ERROR_INVALID_VALUE;
   }
   // Addresses of device memory: a part of the host's address space that nothing else is given.
   constexpr uint64_t kBytes = uint64_t{1} << 44;

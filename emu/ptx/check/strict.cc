@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The observer that runs the checks of one launch.
+
+#include <memory>
+#include <vector>
+
+#include "emu/ptx/check/access_log.h"
+#include "emu/ptx/check/observer.h"
+#include "emu/ptx/check/report_sink.h"
+#include "emu/ptx/check/sync.h"
+#include "emu/ptx/core/cta.h"
+#include "emu/ptx/core/launch_state.h"
+#include "emu/ptx/core/wrappers.h"
+
+namespace understudy::emu::ptx {
+namespace {
+
+class Strict : public Observer {
+ public:
+  explicit Strict(Launch& launch) : checks_(launch.options.checks), sink_(launch), sync_(&sink_) {
+    log_.keep_old = true;
+  }
+
+  void StartWarp(WarpState& warp) override {
+    warp.log = &log_;
+    sync_.StartWarp(warp);
+  }
+
+  void EndCluster(Cluster& cluster) override {
+    for (uint32_t c = 0; c < cluster.num_ctas; ++c) {
+      Cta& cta = *cluster.ctas[c];
+      if (On(checks_.barriers)) sync_.EndCta(cta);
+      for (uint32_t w = 0; w < cta.num_warps; ++w) cta.warps[w]->log = nullptr;
+    }
+  }
+
+  void NewFrame(WarpState&, FrameState&, uint32_t) override {}
+
+  ExecResult Guard(WarpState&, const Inst&, uint32_t) override { return ExecResult::kNext; }
+
+  ExecResult Execute(WarpState& warp, const Inst& inst) override {
+    if (inst.exec == WarpSyncExec) {
+      if (On(checks_.barriers) && sync_.Before(warp, inst) == ExecResult::kFault) return ExecResult::kFault;
+      return CheckedWarpSyncExec(warp, inst);
+    }
+    return Run(warp, inst, inst.exec);
+  }
+
+  ExecResult ExecuteTogether(WarpState& warp, const Inst& inst, bool) override {
+    return Run(warp, inst, inst.wrapped);
+  }
+
+  void PassBarrier(Cta&, uint32_t) override {}
+  void PassClusterBarrier(Cluster&) override {}
+
+  const std::vector<CheckReport>& reports() const override { return sink_.reports(); }
+  const LaunchFault& fault() const override { return sink_.fault(); }
+
+ private:
+  static bool On(CheckLevel level) { return level != CheckLevel::kOff; }
+
+  ExecResult Run(WarpState& warp, const Inst& inst, ExecFn fn) {
+    log_.entries.clear();
+    if (On(checks_.barriers) && inst.exec != WarpSyncExec && sync_.Before(warp, inst) == ExecResult::kFault)
+      return ExecResult::kFault;
+    const ExecResult result = fn(warp, inst);
+    if (result == ExecResult::kFault) return result;
+    if (On(checks_.barriers) && sync_.After(warp, inst, log_) == ExecResult::kFault)
+      return ExecResult::kFault;
+    return result;
+  }
+
+  const Checks checks_;
+  ReportSink sink_;
+  SyncChecker sync_;
+  AccessLog log_;
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> MakeObserver(Launch& launch) { return std::make_unique<Strict>(launch); }
+
+}  // namespace understudy::emu::ptx
