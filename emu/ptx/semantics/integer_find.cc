@@ -1,417 +1,359 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic, logic, shifts, comparisons, selection and moves, a lane at a time.
-#include <bit>
+// Which kernel an integer, logic, shift, comparison or selection instruction has.
+#include <cstring>
 
-#include "emu/ptx/core/program.h"
 #include "emu/ptx/semantics/find_exec.h"
 #include "emu/ptx/semantics/integer.h"
+#include "emu/ptx/semantics/integer_bit_semantics.h"
+#include "emu/ptx/semantics/integer_kernels.h"
+#include "emu/ptx/semantics/lane_rows.h"
+#include "emu/ptx/semantics/semantic_table.h"
 
 namespace understudy::emu::ptx {
 namespace {
 
-enum Mode : uint64_t { kLow, kHigh, kWide };
-enum Compare : uint64_t { kEq, kNe, kLt, kLe, kGt, kGe };
-enum Combine : uint64_t { kPlain, kAnd, kOr, kXor };
+using K = IntegerKernel;
 
-int64_t Extend(uint64_t value, int bits) {
-  return bits == 64 ? static_cast<int64_t>(value) : static_cast<int64_t>(value << (64 - bits)) >> (64 - bits);
+const IntegerKernels& HostIntegerKernels() {
+  static const IntegerKernels kernels = [] {
+    IntegerKernels set;
+    const auto fill = [&set](auto... chapters) { (chapters(&set), ...); };
+    switch (ChosenArch()) {
+#define US_FILL(arch)                                                                       \
+  fill(integer_kernels_##arch::RegisterArithmetic, integer_kernels_##arch::RegisterCompare, \
+       integer_kernels_##arch::RegisterBits, integer_kernels_##arch::RegisterVideo)
+      case HostArch::kBaseline:
+        US_FILL(baseline);
+        break;
+      case HostArch::kAvx2:
+        US_FILL(avx2);
+        break;
+      case HostArch::kAvx512:
+        US_FILL(avx512);
+        break;
+#undef US_FILL
+    }
+    return set;
+  }();
+  return kernels;
 }
-uint64_t Cut(uint64_t value, int bits) { return bits == 64 ? value : value & ((uint64_t{1} << bits) - 1); }
 
-// aux[0]: bits of the type, from bit 8 signed, from bit 16 the mode.
-struct Meaning {
-  explicit Meaning(const Inst& inst)
-      : bits(static_cast<int>(inst.aux[0] & 0xff)),
-        is_signed((inst.aux[0] >> 8 & 1) != 0),
-        mode(inst.aux[0] >> 16) {}
+int WidthIndex(int narrowest, int bits) {
+  int index = 0;
+  for (int width = narrowest; width < bits; width *= 2) ++index;
+  return index;
+}
+
+K Plus(K first, int offset) { return static_cast<K>(static_cast<int>(first) + offset); }
+
+template <class Plan>
+Exec ExactWithPlan(ExecFn fn, const Plan& plan) {
+  Exec exec = Exact(fn);
+  static_assert(sizeof plan <= sizeof exec.aux);
+  std::memcpy(exec.aux, &plan, sizeof plan);
+  return exec;
+}
+
+Exec NoSuchType(const Instruction& inst) {
+  return Refused(inst, "PTX has no such combination of type and modifiers");
+}
+
+// What most of the finders ask.
+struct Shape {
+  explicit Shape(const Instruction& inst)
+      : type(inst.type(0)),
+        bits(TypeBits(type)),
+        is_signed(IsSigned(type)),
+        plain(IsPlainInteger(type)),
+        halves(type == Type::kU16x2 || type == Type::kS16x2) {}
+  Type type;
   int bits;
-  bool is_signed;
-  uint64_t mode;
+  bool is_signed, plain, halves;
 };
 
-template <class Fn>
-ExecResult Each(Warp& w, const Inst& inst, Fn&& fn) {
-  for (uint32_t m = w.mask; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    w.SetLane(inst.src(0), lane, fn(lane));
+ExecFn At(K first, int narrowest, const Shape& shape) { return HostKernel(first, narrowest, shape.bits); }
+ExecFn SignedAt(K first, int narrowest, const Shape& shape) {
+  return HostKernel(first, narrowest, shape.bits, shape.is_signed);
+}
+
+// add, sub, addc, subc.
+Exec FindSum(const Instruction& inst) {
+  const Shape shape(inst);
+  const bool subtracts = inst.op == Op::kSub || inst.op == Op::kSubc;
+  if (inst.op == Op::kAddc || inst.op == Op::kSubc || inst.Has("cc")) {
+    if (!shape.plain || shape.bits < 32) return NoSuchType(inst);
+    const bool in = inst.op == Op::kAddc || inst.op == Op::kSubc;
+    return Exact(At(subtracts ? K::kSubCarry32 : K::kAddCarry32, 32, shape),
+                 (in ? kCarryIn : 0u) | (inst.Has("cc") ? kCarryOut : 0u));
   }
-  return ExecResult::kNext;
-}
-
-template <Op op>
-ExecResult Two(Warp& w, const Inst& inst) {
-  const Meaning meaning(inst);
-  const int bits = meaning.bits;
-  return Each(w, inst, [&](int lane) -> uint64_t {
-    const uint64_t a = Cut(w.Lane(inst.src(1), lane), bits);
-    const uint64_t b = inst.num_operands > 2 ? w.Lane(inst.src(2), lane) : 0;
-    const int64_t sa = Extend(a, bits), sb = Extend(Cut(b, bits), bits);
-    const uint64_t ub = Cut(b, bits);
-    switch (op) {
-      case Op::kAdd:
-        return Cut(a + ub, bits);
-      case Op::kSub:
-        return Cut(a - ub, bits);
-      case Op::kAnd:
-        return a & ub;
-      case Op::kOr:
-        return a | ub;
-      case Op::kXor:
-        return a ^ ub;
-      case Op::kNot:
-        return Cut(~a, bits);
-      case Op::kNeg:
-        return Cut(0 - a, bits);
-      case Op::kAbs:
-        return Cut(sa < 0 ? 0 - a : a, bits);
-      case Op::kMin:
-        return meaning.is_signed ? Cut(static_cast<uint64_t>(sa < sb ? sa : sb), bits) : (a < ub ? a : ub);
-      case Op::kMax:
-        return meaning.is_signed ? Cut(static_cast<uint64_t>(sa > sb ? sa : sb), bits) : (a > ub ? a : ub);
-      case Op::kShl:
-        return (b & 0xffffffff) >= static_cast<uint64_t>(bits) ? 0 : Cut(a << b, bits);
-      case Op::kShr: {
-        const uint64_t n = b & 0xffffffff;
-        if (meaning.is_signed)
-          return Cut(static_cast<uint64_t>(
-                         sa >> (n >= static_cast<uint64_t>(bits) ? bits - 1 : static_cast<int>(n))),
-                     bits);
-        return n >= static_cast<uint64_t>(bits) ? 0 : a >> n;
-      }
-      case Op::kDiv:
-      case Op::kRem: {
-        const bool rem = op == Op::kRem;
-        // The manual leaves a division by zero open, and no recording has one: this is our choice.
-        if (ub == 0) return rem ? a : Cut(~uint64_t{0}, bits);
-        if (!meaning.is_signed) return rem ? a % ub : a / ub;
-        if (sb == -1) return rem ? 0 : Cut(0 - a, bits);
-        return Cut(static_cast<uint64_t>(rem ? sa % sb : sa / sb), bits);
-      }
-      case Op::kPopc:
-        return static_cast<uint64_t>(std::popcount(a));
-      case Op::kClz:
-        return static_cast<uint64_t>(std::countl_zero(a) - (64 - bits));
-      default:
-        return 0;
-    }
-  });
-}
-
-ExecResult Multiply(Warp& w, const Inst& inst) {
-  const Meaning meaning(inst);
-  const int bits = meaning.bits;
-  return Each(w, inst, [&](int lane) -> uint64_t {
-    const uint64_t a = Cut(w.Lane(inst.src(1), lane), bits), b = Cut(w.Lane(inst.src(2), lane), bits);
-    const unsigned __int128 product =
-        meaning.is_signed
-            ? static_cast<unsigned __int128>(static_cast<__int128>(Extend(a, bits)) * Extend(b, bits))
-            : static_cast<unsigned __int128>(a) * b;
-    const int out_bits = meaning.mode == kWide ? 2 * bits : bits;
-    uint64_t value = static_cast<uint64_t>(meaning.mode == kHigh ? product >> bits : product);
-    if (inst.num_operands > 3) value += w.Lane(inst.src(3), lane);
-    return Cut(value, out_bits);
-  });
-}
-
-// mode: comparison, from bit 8 how the third source joins.
-ExecResult SetPredicate(Warp& w, const Inst& inst) {
-  const Meaning meaning(inst);
-  const int bits = meaning.bits;
-  uint32_t result = 0;
-  for (uint32_t m = w.mask; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    const uint64_t a = Cut(w.Lane(inst.src(1), lane), bits), b = Cut(w.Lane(inst.src(2), lane), bits);
-    const bool less = meaning.is_signed ? Extend(a, bits) < Extend(b, bits) : a < b;
-    bool value = false;
-    switch (meaning.mode & 0xff) {
-      case kEq:
-        value = a == b;
-        break;
-      case kNe:
-        value = a != b;
-        break;
-      case kLt:
-        value = less;
-        break;
-      case kLe:
-        value = less || a == b;
-        break;
-      case kGt:
-        value = !less && a != b;
-        break;
-      default:
-        value = !less;
-    }
-    result |= static_cast<uint32_t>(value) << lane;
+  if (inst.types.size() != 1 || IsFloat(shape.type)) return {};
+  if (shape.halves && !subtracts) return Exact(HostKernel(K::kAddHalves));
+  if (!shape.plain) return NoSuchType(inst);
+  if (inst.Has("sat")) {
+    if (shape.type != Type::kS32) return NoSuchType(inst);
+    return Exact(HostKernel(subtracts ? K::kSubSat : K::kAddSat));
   }
-  const uint64_t combine = meaning.mode >> 8;
-  const uint32_t third = combine == kPlain ? 0 : w.Pred(inst.src(3));
-  const auto join = [&](uint32_t value) {
-    return combine == kAnd   ? value & third
-           : combine == kOr  ? value | third
-           : combine == kXor ? value ^ third
-                             : value;
+  return Exact(At(subtracts ? K::kSub16 : K::kAdd16, 16, shape));
+}
+
+// mul, mad, madc.
+Exec FindProduct(const Instruction& inst) {
+  const Shape shape(inst);
+  if (IsFloat(shape.type)) return {};
+  if (!shape.plain) return NoSuchType(inst);
+  const bool adds = inst.op != Op::kMul;
+  if (inst.op == Op::kMadc || inst.Has("cc")) {
+    if (shape.bits < 32 || (!inst.Has("hi") && !inst.Has("lo"))) return NoSuchType(inst);
+    const uint64_t carries = (inst.op == Op::kMadc ? kCarryIn : 0u) | (inst.Has("cc") ? kCarryOut : 0u);
+    return Exact(inst.Has("hi") ? SignedAt(K::kMadHiCarryU32, 32, shape) : At(K::kMadCarry32, 32, shape),
+                 carries);
+  }
+  if (inst.Has("sat")) {
+    if (!adds || !inst.Has("hi") || shape.type != Type::kS32) return NoSuchType(inst);
+    return Exact(HostKernel(K::kMadHiSat));
+  }
+  if (inst.Has("wide")) {
+    if (shape.bits > 32) return NoSuchType(inst);
+    return Exact(SignedAt(adds ? K::kMadWideU16 : K::kMulWideU16, 16, shape));
+  }
+  if (inst.Has("hi")) return Exact(SignedAt(adds ? K::kMadHiU16 : K::kMulHiU16, 16, shape));
+  if (!inst.Has("lo")) return NoSuchType(inst);
+  return Exact(At(adds ? K::kMad16 : K::kMul16, 16, shape));
+}
+
+Exec FindProduct24(const Instruction& inst) {
+  const Shape shape(inst);
+  if (!shape.plain || shape.bits != 32) return NoSuchType(inst);
+  const bool adds = inst.op == Op::kMad24, high = inst.Has("hi");
+  if (inst.Has("sat")) {
+    if (!adds || !high || !shape.is_signed) return NoSuchType(inst);
+    return Exact(HostKernel(K::kMad24HiSat));
+  }
+  return Exact(HostKernel(Plus(adds ? K::kMad24 : K::kMul24, (shape.is_signed ? 2 : 0) + (high ? 1 : 0))));
+}
+
+Exec FindMinMax(const Instruction& inst) {
+  const Shape shape(inst);
+  if (IsFloat(shape.type)) return {};
+  const bool max = inst.op == Op::kMax, relu = inst.Has("relu");
+  if (shape.halves) {
+    if (relu && !shape.is_signed) return NoSuchType(inst);
+    return Exact(HostKernel(Plus(max ? K::kMaxHalvesU : K::kMinHalvesU, relu ? 2 : shape.is_signed ? 1 : 0)));
+  }
+  if (!shape.plain || (relu && shape.type != Type::kS32)) return NoSuchType(inst);
+  if (relu) return Exact(HostKernel(max ? K::kMaxRelu : K::kMinRelu));
+  return Exact(SignedAt(max ? K::kMaxU16 : K::kMinU16, 16, shape));
+}
+
+// One kernel a width, or a width and sign.
+Exec FindByWidth(const Instruction& inst, K first, int narrowest) {
+  const Shape shape(inst);
+  if (IsFloat(shape.type)) return {};
+  if (!shape.plain || shape.bits < narrowest) return NoSuchType(inst);
+  return Exact(At(first, narrowest, shape));
+}
+Exec FindBySign(const Instruction& inst, K first, int narrowest) {
+  const Shape shape(inst);
+  if (IsFloat(shape.type)) return {};
+  if (!shape.plain || shape.bits < narrowest) return NoSuchType(inst);
+  return Exact(SignedAt(first, narrowest, shape));
+}
+
+Exec FindDotProduct(const Instruction& inst) {
+  const Shape shape(inst);
+  if (shape.bits != 32 || inst.types.size() != 2 || TypeBits(inst.type(1)) != 32) return NoSuchType(inst);
+  const int signs = (IsSigned(inst.type(1)) ? 2 : 0) + (shape.is_signed ? 1 : 0);
+  if (inst.op == Op::kDp4a) return Exact(HostKernel(Plus(K::kDp4a, signs)));
+  return Exact(HostKernel(Plus(inst.Has("hi") ? K::kDp2aHi : K::kDp2a, signs)));
+}
+
+Exec FindPermute(const Instruction& inst) {
+  constexpr const char* kModes[] = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
+  int mode = 0;
+  for (int i = 0; i < 6; ++i)
+    if (inst.Has(kModes[i])) mode = i + 1;
+  return Exact(HostKernel(Plus(K::kPrmt, mode)));
+}
+
+Exec FindTable(const Instruction& inst) {
+  if (inst.operands.size() < 5 || inst.operands[4].kind != Operand::Kind::kImmediate)
+    return Refused(inst, "the table is no constant");
+  const Lop3Plan plan{inst.operands[4].bits & 0xff};
+  const bool joins_or = inst.Has("or"), joins_and = inst.Has("and");
+  if (!joins_or && !joins_and) {
+    if (inst.operands.size() != 5) return NoSuchType(inst);
+    return ExactWithPlan(HostKernel(K::kLop3), plan);
+  }
+  if (inst.operands.size() != 6 || inst.operands[0].kind != Operand::Kind::kPredicatePair)
+    return Refused(inst, "expected d|p, a, b, c, table, q");
+  return ExactWithPlan(HostKernel(joins_or ? K::kLop3Or : K::kLop3And), plan);
+}
+
+// The comparison's kernel; null for one of floats alone (equ, num ...).
+ExecFn FindComparison(const Instruction& inst, Type type) {
+  const int bits = TypeBits(type);
+  const bool is_signed = IsSigned(type);
+  if (inst.Has("eq")) return HostKernel(K::kEq16, 16, bits);
+  if (inst.Has("ne")) return HostKernel(K::kNe16, 16, bits);
+  if (inst.Has("lt") || inst.Has("lo")) return HostKernel(K::kLtU16, 16, bits, is_signed);
+  if (inst.Has("le") || inst.Has("ls")) return HostKernel(K::kLeU16, 16, bits, is_signed);
+  if (inst.Has("gt") || inst.Has("hi")) return HostKernel(K::kGtU16, 16, bits, is_signed);
+  if (inst.Has("ge") || inst.Has("hs")) return HostKernel(K::kGeU16, 16, bits, is_signed);
+  return nullptr;
+}
+BoolOp FindBoolOp(const Instruction& inst) {
+  return inst.Has("and")   ? BoolOp::kAnd
+         : inst.Has("or")  ? BoolOp::kOr
+         : inst.Has("xor") ? BoolOp::kXor
+                           : BoolOp::kNone;
+}
+// What `set` gives where the comparison holds; 0: no such type.
+uint64_t TrueValue(Type type) {
+  switch (type) {
+    case Type::kU32:
+    case Type::kS32:
+      return 0xffffffff;
+    case Type::kF32:
+      return 0x3f800000;
+    case Type::kF16:
+      return 0x3c00;
+    case Type::kBf16:
+      return 0x3f80;
+    default:
+      return 0;
+  }
+}
+Exec FindCompare(const Instruction& inst) {
+  const bool to_value = inst.op == Op::kSet;
+  const Type type = inst.type(to_value ? 1 : 0);
+  if (IsFloat(type) || inst.types.size() != (to_value ? 2u : 1u)) return {};
+  if (!IsPlainInteger(type)) return NoSuchType(inst);
+  const uint64_t true_value = to_value ? TrueValue(inst.type(0)) : 0;
+  const ExecFn fn = FindComparison(inst, type);
+  if (fn == nullptr || (to_value && true_value == 0)) return NoSuchType(inst);
+  return Exact(fn, static_cast<uint64_t>(FindBoolOp(inst)), true_value);
+}
+
+Exec FindSelect(const Instruction& inst) {
+  const int bits = TypeBits(inst.type(0));
+  if (bits != 16 && bits != 32 && bits != 64) return NoSuchType(inst);
+  if (inst.op == Op::kSelp) return Exact(HostKernel(K::kSelp16, 16, bits));
+  if (inst.type(1) != Type::kF32) return Exact(HostKernel(K::kSlct16, 16, bits));
+  return Exact(HostKernel(inst.Has("ftz") ? K::kSlctFtz16 : K::kSlctFloat16, 16, bits));
+}
+
+// cvt between integers; those from and to floats are another family's.
+Exec FindConvert(const Instruction& inst, const ExecContext& context) {
+  const Type to = inst.type(0), from = inst.type(1);
+  const auto is_integer = [](Type type) {
+    return IsPlainInteger(type) || type == Type::kU8 || type == Type::kS8;
   };
-  if (inst.op(0).num_elements == 2) {
-    if (!inst.op(0).elements[0].row.sink) w.SetPred(inst.op(0).elements[0].row, join(result));
-    if (!inst.op(0).elements[1].row.sink) w.SetPred(inst.op(0).elements[1].row, join(~result));
-  } else {
-    w.SetPred(inst.src(0), join(result));
+  if (inst.Has("pack")) {
+    if (from != Type::kS32 || !inst.Has("sat")) return NoSuchType(inst);
+    const ConvertPackPlan plan{static_cast<uint32_t>(TypeBits(to)), IsSigned(to) ? 1u : 0u,
+                               inst.operands.size() > 3 ? 1u : 0u};
+    return ExactWithPlan(HostKernel(K::kConvertPack), plan);
   }
-  return ExecResult::kNext;
-}
-
-ExecResult Select(Warp& w, const Inst& inst) {
-  const uint32_t p = w.Pred(inst.src(3));
-  return Each(w, inst, [&](int lane) { return w.Lane(inst.src((p >> lane & 1) != 0 ? 1 : 2), lane); });
-}
-
-ExecResult Move(Warp& w, const Inst& inst) {
-  return Each(w, inst, [&](int lane) { return w.Lane(inst.src(1), lane); });
-}
-
-ExecResult Pack(Warp& w, const Inst& inst) {
-  const int bits = static_cast<int>(inst.aux[0] & 0xff);
-  const BoundOperand& from = inst.op(1);
-  const int part = bits / from.num_elements;
-  return Each(w, inst, [&](int lane) {
-    uint64_t value = 0;
-    for (int i = 0; i < from.num_elements; ++i)
-      value |= Cut(w.Lane(from.elements[i].row, lane), part) << (part * i);
-    return value;
-  });
-}
-
-ExecResult Unpack(Warp& w, const Inst& inst) {
-  const int bits = static_cast<int>(inst.aux[0] & 0xff);
-  const BoundOperand& to = inst.op(0);
-  const int part = bits / to.num_elements;
-  for (uint32_t m = w.mask; m != 0; m &= m - 1) {
-    const int lane = std::countr_zero(m);
-    const uint64_t value = w.Lane(inst.src(1), lane);
-    for (int i = 0; i < to.num_elements; ++i)
-      if (!to.elements[i].row.sink) w.SetLane(to.elements[i].row, lane, Cut(value >> (part * i), part));
-  }
-  return ExecResult::kNext;
-}
-
-ExecResult PredicateLogic(Warp& w, const Inst& inst) {
-  const uint32_t a = w.Pred(inst.src(1));
-  const uint32_t b = inst.num_operands > 2 ? w.Pred(inst.src(2)) : 0;
-  switch (inst.text->op) {
-    case Op::kAnd:
-      w.SetPred(inst.src(0), a & b);
-      break;
-    case Op::kOr:
-      w.SetPred(inst.src(0), a | b);
-      break;
-    case Op::kXor:
-      w.SetPred(inst.src(0), a ^ b);
-      break;
-    case Op::kNot:
-      w.SetPred(inst.src(0), ~a);
-      break;
-    default:
-      w.SetPred(inst.src(0), a);
-  }
-  return ExecResult::kNext;
-}
-
-// The same where all 32 lanes execute: loops over whole rows, which compilers vectorise. Rows are the same or
-// apart, so that an element is read before it is written.
-template <Op op, class T>
-T Plain(T a, T b, T c) {
-  if constexpr (op == Op::kAdd) return a + b;
-  if constexpr (op == Op::kSub) return a - b;
-  if constexpr (op == Op::kAnd) return a & b;
-  if constexpr (op == Op::kOr) return a | b;
-  if constexpr (op == Op::kXor) return a ^ b;
-  if constexpr (op == Op::kMul) return a * b;
-  if constexpr (op == Op::kMad) return a * b + c;
-  if constexpr (op == Op::kNot) return ~a;
-  return a;
-}
-
-template <class T>
-T* Row(Warp& w, Src s) {
-  return reinterpret_cast<T*>(w.base[s.base] + s.offset);
-}
-
-template <Op op, class T, ExecFn partial>
-ExecResult Whole(Warp& w, const Inst& inst) {
-  if (w.mask != ~0u) return partial(w, inst);
-  constexpr bool kTwo = op != Op::kMov && op != Op::kNot;
-  T* const out = Row<T>(w, inst.src(0));
-  const T* const a = Row<T>(w, inst.src(1));
-  const T* const b = kTwo ? Row<T>(w, inst.src(2)) : a;
-  const T* const c = op == Op::kMad ? Row<T>(w, inst.src(3)) : a;
-#pragma GCC ivdep
-  for (int i = 0; i < kWarpSize; ++i) out[i] = Plain<op, T>(a[i], b[i], c[i]);
-  return ExecResult::kNext;
-}
-
-template <bool is_signed>
-ExecResult WholeWide(Warp& w, const Inst& inst) {
-  if (w.mask != ~0u) return Multiply(w, inst);
-  uint64_t* const out = Row<uint64_t>(w, inst.src(0));
-  const uint32_t* const a = Row<uint32_t>(w, inst.src(1));
-  const uint32_t* const b = Row<uint32_t>(w, inst.src(2));
-  const uint64_t* const c = inst.num_operands > 3 ? Row<uint64_t>(w, inst.src(3)) : nullptr;
-  for (int i = 0; i < kWarpSize; ++i) {
-    const uint64_t product =
-        is_signed ? static_cast<uint64_t>(int64_t{static_cast<int32_t>(a[i])} * static_cast<int32_t>(b[i]))
-                  : uint64_t{a[i]} * b[i];
-    out[i] = product + (c != nullptr ? c[i] : 0);
-  }
-  return ExecResult::kNext;
-}
-
-template <class T>
-ExecResult WholeCompare(Warp& w, const Inst& inst) {
-  const uint64_t mode = inst.aux[0] >> 16;
-  if (w.mask != ~0u || mode > 0xff || inst.op(0).num_elements != 0) return SetPredicate(w, inst);
-  const T* const a = Row<T>(w, inst.src(1));
-  const T* const b = Row<T>(w, inst.src(2));
-  uint32_t equal = 0, less = 0;
-  for (int i = 0; i < kWarpSize; ++i) {
-    equal |= static_cast<uint32_t>(a[i] == b[i]) << i;
-    less |= static_cast<uint32_t>(a[i] < b[i]) << i;
-  }
-  const uint32_t results[] = {equal, ~equal, less, less | equal, ~(less | equal), ~less};
-  *w.Dst32(inst.src(0)) = results[mode];
-  return ExecResult::kNext;
-}
-
-// The fast executor of one that has been found, or the same.
-ExecFn Faster(const Instruction& inst, ExecFn fn, const Exec& exec, const ExecContext& context) {
-  // Rows as wide as the type: other widths are for the executors by lane.
-  const int bits = static_cast<int>(exec.aux[0] & 0xff);
-  if (bits != 32 && bits != 64) return fn;
-  const bool wide = inst.Has("wide");
-  for (size_t i = 0; i < inst.operands.size(); ++i) {
-    const Operand& operand = inst.operands[i];
-    if (operand.kind == Operand::Kind::kVector || operand.kind == Operand::Kind::kSink) return fn;
-    const int width = context.OperandBits(operand);
-    const int wanted = wide && (i == 0 || i == 3) ? 2 * bits : bits;
-    if (width > 1 && width != wanted) return fn;
-  }
-  const bool is_signed = (exec.aux[0] >> 8 & 1) != 0;
-  switch (inst.op) {
-#define WHOLE(name, slow) \
-  case Op::name:          \
-    return bits == 32 ? Whole<Op::name, uint32_t, slow> : Whole<Op::name, uint64_t, slow>;
-    WHOLE(kAdd, Two<Op::kAdd>)
-    WHOLE(kSub, Two<Op::kSub>)
-    WHOLE(kAnd, Two<Op::kAnd>)
-    WHOLE(kOr, Two<Op::kOr>)
-    WHOLE(kXor, Two<Op::kXor>)
-    WHOLE(kNot, Two<Op::kNot>)
-    WHOLE(kMov, Move)
-    case Op::kMul:
-    case Op::kMad:
-      if (inst.Has("hi")) return fn;
-      if (wide && bits == 32) return is_signed ? WholeWide<true> : WholeWide<false>;
-      if (wide) return fn;
-      if (inst.op == Op::kMul)
-        return bits == 32 ? Whole<Op::kMul, uint32_t, Multiply> : Whole<Op::kMul, uint64_t, Multiply>;
-      return bits == 32 ? Whole<Op::kMad, uint32_t, Multiply> : Whole<Op::kMad, uint64_t, Multiply>;
-#undef WHOLE
-    case Op::kSetp:
-      if (bits == 32) return is_signed ? WholeCompare<int32_t> : WholeCompare<uint32_t>;
-      return is_signed ? WholeCompare<int64_t> : WholeCompare<uint64_t>;
-    default:
-      return fn;
-  }
-}
-
-ExecFn FindTwo(Op op) {
-  switch (op) {
-#define TWO(name) \
-  case Op::name:  \
-    return Two<Op::name>;
-    TWO(kAdd)
-    TWO(kSub)
-    TWO(kAnd)
-    TWO(kOr)
-    TWO(kXor)
-    TWO(kNot) TWO(kNeg) TWO(kAbs) TWO(kMin) TWO(kMax) TWO(kShl) TWO(kShr) TWO(kDiv) TWO(kRem) TWO(kPopc)
-        TWO(kClz)
-#undef TWO
-            default : return nullptr;
-  }
-}
-
-Exec FindByLane(const Instruction& inst) {
-  Exec exec;
-  exec.state = SemanticState::kExact;
-  const Type type = inst.type(0);
-  if (FindBitExec(inst, &exec)) return exec;
-  exec.aux[0] = static_cast<uint64_t>(TypeBits(type)) | (IsSigned(type) ? 1u << 8 : 0);
-  const bool move = inst.op == Op::kMov || inst.op == Op::kSelp;
-  if (type == Type::kPred) {
-    switch (inst.op) {
-      case Op::kMov:
-      case Op::kAnd:
-      case Op::kOr:
-      case Op::kXor:
-      case Op::kNot:
-        exec.fn = PredicateLogic;
-        return exec;
-      default:
-        return {};
-    }
-  }
-  if (inst.types.size() != 1 || (IsFloat(type) && !move) || TypeBits(type) > 64 || type == Type::kU16x2 ||
-      type == Type::kS16x2)
-    return {};
-  if (inst.Has("sat") || inst.Has("cc") || inst.Has("relu")) return {};
-  switch (inst.op) {
-    case Op::kMov:
-      exec.fn = inst.operands[0].kind == Operand::Kind::kVector   ? Unpack
-                : inst.operands[1].kind == Operand::Kind::kVector ? Pack
-                                                                  : Move;
-      if (inst.operands[0].kind == Operand::Kind::kVector &&
-          inst.operands[1].kind != Operand::Kind::kRegister)
-        return {};
-      return exec;
-    case Op::kSelp:
-      exec.fn = Select;
-      return exec;
-    case Op::kMul:
-    case Op::kMad:
-      exec.fn = Multiply;
-      exec.aux[0] |= (inst.Has("wide") ? kWide : inst.Has("hi") ? kHigh : kLow) << 16;
-      return exec;
-    case Op::kSetp: {
-      const std::string& c = inst.modifiers[0];
-      const uint64_t compare = c == "eq"                ? kEq
-                               : c == "ne"              ? kNe
-                               : c == "lt" || c == "lo" ? kLt
-                               : c == "le" || c == "ls" ? kLe
-                               : c == "gt" || c == "hi" ? kGt
-                                                        : kGe;
-      const uint64_t combine = inst.Has("and")   ? kAnd
-                               : inst.Has("or")  ? kOr
-                               : inst.Has("xor") ? kXor
-                                                 : kPlain;
-      exec.fn = SetPredicate;
-      exec.aux[0] |= (compare | combine << 8) << 16;
-      return exec;
-    }
-    default:
-      exec.fn = FindTwo(inst.op);
-      if (exec.fn == nullptr) return {};
-      return exec;
-  }
+  if (inst.types.size() != 2 || !is_integer(to) || !is_integer(from)) return {};
+  const bool wide = TypeBits(to) == 64 || TypeBits(from) == 64 || context.OperandBits(inst.operands[0]) > 32;
+  const int row = (inst.Has("sat") ? 4 : 0) + (IsSigned(from) ? 2 : 0) + (IsSigned(to) ? 1 : 0);
+  const ConvertPlan32 plan{static_cast<uint8_t>(TypeBits(from)), static_cast<uint8_t>(TypeBits(to))};
+  return ExactWithPlan(HostKernel(Plus(wide ? K::kConvert64 : K::kConvert32, row)), plan);
 }
 
 }  // namespace
 
+ExecFn HostKernel(IntegerKernel kernel) { return HostIntegerKernels().fn[static_cast<int>(kernel)]; }
+ExecFn HostKernel(IntegerKernel first, int narrowest, int bits) {
+  return HostKernel(Plus(first, WidthIndex(narrowest, bits)));
+}
+ExecFn HostKernel(IntegerKernel first, int narrowest, int bits, bool is_signed) {
+  return HostKernel(Plus(first, 2 * WidthIndex(narrowest, bits) + (is_signed ? 1 : 0)));
+}
+
 Exec FindIntegerExec(const Instruction& inst, const ExecContext& context) {
-  Exec exec = FindByLane(inst);
-  Exec other;
-  if (exec.fn != nullptr && !FindBitExec(inst, &other)) exec.fn = Faster(inst, exec.fn, exec, context);
-  return exec;
+  const Shape shape(inst);
+  const bool predicates = shape.type == Type::kPred;
+  switch (inst.op) {
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kAddc:
+    case Op::kSubc:
+      return FindSum(inst);
+    case Op::kMul:
+    case Op::kMad:
+    case Op::kMadc:
+      return FindProduct(inst);
+    case Op::kMul24:
+    case Op::kMad24:
+      return FindProduct24(inst);
+    case Op::kMin:
+    case Op::kMax:
+      return FindMinMax(inst);
+    case Op::kDiv:
+      return FindBySign(inst, K::kDivU16, 16);
+    case Op::kRem:
+      return FindBySign(inst, K::kRemU16, 16);
+    case Op::kSad:
+      return FindBySign(inst, K::kSadU16, 16);
+    case Op::kAbs:
+      return FindByWidth(inst, K::kAbs16, 16);
+    case Op::kNeg:
+      return FindByWidth(inst, K::kNeg16, 16);
+    case Op::kDp4a:
+    case Op::kDp2a:
+      return FindDotProduct(inst);
+    case Op::kPopc:
+      return FindByWidth(inst, K::kPopc32, 32);
+    case Op::kClz:
+      return FindByWidth(inst, K::kClz32, 32);
+    case Op::kBrev:
+      return FindByWidth(inst, K::kBrev32, 32);
+    case Op::kBfind:
+      return FindBySign(inst, inst.Has("shiftamt") ? K::kBfindAmountU32 : K::kBfindU32, 32);
+    case Op::kBfe:
+      return FindBySign(inst, K::kBfeU32, 32);
+    case Op::kBfi:
+      return FindByWidth(inst, K::kBfi32, 32);
+    case Op::kFns:
+      return Exact(HostKernel(K::kFns));
+    case Op::kBmsk:
+      return Exact(HostKernel(inst.Has("wrap") ? K::kBmskWrap : K::kBmskClamp));
+    case Op::kSzext:
+      return Exact(HostKernel(Plus(K::kSzextUClamp, (shape.is_signed ? 2 : 0) + (inst.Has("wrap") ? 1 : 0))));
+    case Op::kAnd:
+      return predicates ? FindPredicateLogic(inst) : FindByWidth(inst, K::kAnd16, 16);
+    case Op::kOr:
+      return predicates ? FindPredicateLogic(inst) : FindByWidth(inst, K::kOr16, 16);
+    case Op::kXor:
+      return predicates ? FindPredicateLogic(inst) : FindByWidth(inst, K::kXor16, 16);
+    case Op::kNot:
+      return predicates ? FindPredicateLogic(inst) : FindByWidth(inst, K::kNot16, 16);
+    case Op::kCnot:
+      return FindByWidth(inst, K::kCnot16, 16);
+    case Op::kShl:
+      return FindByWidth(inst, K::kShl16, 16);
+    case Op::kShr:
+      return FindByWidth(inst, shape.is_signed ? K::kSar16 : K::kShr16, 16);
+    case Op::kShf:
+      return Exact(HostKernel(Plus(K::kShfLWrap, (inst.Has("r") ? 2 : 0) + (inst.Has("clamp") ? 1 : 0))));
+    case Op::kLop3:
+      return FindTable(inst);
+    case Op::kPrmt:
+      return FindPermute(inst);
+    case Op::kSet:
+    case Op::kSetp:
+      return FindCompare(inst);
+    case Op::kSelp:
+    case Op::kSlct:
+      return FindSelect(inst);
+    case Op::kCvt:
+      return FindConvert(inst, context);
+    case Op::kMov:
+      return FindMove(inst);
+    default:
+      return FindVideo(inst);
+  }
 }
 
 }  // namespace understudy::emu::ptx
