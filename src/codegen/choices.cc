@@ -65,8 +65,8 @@ absl::StatusOr<ChoiceList> ParseChoices(const std::string& text) {
         std::find_if(std::begin(kNames), std::end(kNames), [&](const char* n) { return name == n; });
     if (it == std::end(kNames)) {
       return bad(
-          "upcast, vectorize, unroll, local, group, thread, swap, nolocals, pad, pad_reduce, tc, block or "
-          "pack");
+          "upcast, vectorize, unroll, local, group, thread, swap, nolocals, pad, pad_reduce, tc, block, pack "
+          "or stream");
     }
     c.kind = static_cast<ChoiceKind>(it - kNames);
     list.push_back(c);
@@ -159,6 +159,7 @@ class Splitter {
   }
 
   absl::Status Try(const Choice& c) {
+    if (c.kind == ChoiceKind::kStream) return Stream(c);
     if (packed_ && c.kind != ChoiceKind::kPack) return No("it comes before operands are packed");
     if (c.kind == ChoiceKind::kNoLocals) return NoLocals(c);
     if (c.kind == ChoiceKind::kTensorCore) return UseTensorCore(c);
@@ -370,6 +371,21 @@ class Splitter {
     return absl::OkStatus();
   }
 
+  // Only how the stores are rendered: the kernel stays as it is.
+  absl::Status Stream(const Choice& c) {
+    if (c.axis != 0) return No("it takes (0, a PARAM)");
+    if (target_.stream_bytes == 0) return No("the target has no stores past its caches");
+    const auto of_param = [&](const UOpRef& n) { return n->src(0)->src(0)->arg_as<int64_t>() == c.amount; };
+    const auto& stores = kernel_->src();
+    if (std::none_of(stores.begin(), stores.end(), of_param)) return No("the kernel does not store to it");
+    for (const UOpRef& load : uop::NodesOf(kernel_, Op::kLoad)) {
+      if (load->src(0)->src(0)->op() == Op::kParam && of_param(load)) return No("the kernel reads it");
+    }
+    if (std::find(streams_.begin(), streams_.end(), c.amount) != streams_.end()) return No("given twice");
+    streams_.push_back(c.amount);
+    return absl::OkStatus();
+  }
+
   absl::Status UseTensorCore(const Choice& c) {
     if (!target_.has_local || no_locals_) return No("a tensor core needs the work-items of a wave");
     if (c.amount < 0 || c.amount >= static_cast<int64_t>(target_.tensor_cores.size()))
@@ -489,6 +505,7 @@ class Splitter {
   bool vector_ = false, thread_ = false, no_locals_ = false, tensor_core_ = false;
   bool split_ = false;   // a range has been split
   bool packed_ = false;  // an operand has been packed
+  std::vector<int64_t> streams_;
   PackNumbers numbers_;
   UOpRef group_;
 };

@@ -89,6 +89,10 @@ absl::StatusOr<LinearKernel> Lower(const UOpRef& kernel, const Target& target, c
   stage("kernel", kernel);
   out.choices = choices == nullptr ? HeuristicChoices(kernel, target) : *choices;
   US_ASSIGN_OR_RETURN(UOpRef chosen, ApplyChoices(graph, target, out.choices));
+  for (const Choice& c : out.choices) {
+    if (c.kind != ChoiceKind::kStream) continue;
+    for (KernelParam& p : out.params) p.streamed |= p.position == c.amount;
+  }
   stage("choices", std::move(chosen));
   stage("expand", ExpandVector(ExpandUpcasts(graph)));
   stage("simplify", SimplifyIndices(graph));

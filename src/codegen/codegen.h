@@ -21,6 +21,7 @@ struct KernelParam {
   int64_t position = 0;
   DType dtype;  // of an element, as the caller's buffer holds it
   bool read = false, written = false;
+  bool streamed = false;  // written past the caches, where the renderer can
 };
 
 // `ops` executes from first to last: a RANGE opens a loop that the END naming it closes (the last range of an

@@ -44,12 +44,12 @@ class Chooser {
       if (Contraction()) return std::move(choices_);
       ThreadsOnSlowest();
       if (ranges_.reduces.empty()) {
-        Transposition();
+        if (!Transposition()) Elementwise();
       } else {
         HostReduction();
       }
+      Streams();
     }
-    // Without reductions the host's loops are left to LLVM's own vectorizer, which also handles remainders.
     return std::move(choices_);
   }
 
@@ -70,8 +70,8 @@ class Chooser {
 
   bool Try(ChoiceKind kind, size_t axis, int64_t amount) {
     const Choice c{kind, static_cast<int>(axis), amount};
-    const bool plain =
-        kind == ChoiceKind::kTensorCore || kind == ChoiceKind::kSwap || kind == ChoiceKind::kPack;
+    const bool plain = kind == ChoiceKind::kTensorCore || kind == ChoiceKind::kSwap ||
+                       kind == ChoiceKind::kPack || kind == ChoiceKind::kStream;
     if ((amount < 2 && !plain) || !CheckChoice(kernel_, target_, choices_, c).ok()) return false;
     choices_.push_back(c);
     if (!plain && kind != ChoiceKind::kUnroll && kind != ChoiceKind::kGroup)
@@ -247,10 +247,9 @@ class Chooser {
   }
 
   // Elements that move from rows to columns: in tiles of whole cache lines on both sides.
-  void Transposition() {
+  bool Transposition() {
     constexpr int64_t kWritten = 16, kRead = 8;
-    constexpr size_t kSmall = 48;  // nodes of a body that may be repeated so often
-    if (target_.vector_bytes == 0 || uop::Toposort(kernel_).size() > kSmall) return;
+    if (target_.vector_bytes == 0 || !IsSmall()) return false;
     for (size_t c = 0; c < left_.size(); ++c) {
       const UOpRef& column = ranges_.outputs[c];
       if (left_[c] < kWritten ||
@@ -266,8 +265,32 @@ class Chooser {
         Try(ChoiceKind::kUpcast, c, kWritten);
         Try(ChoiceKind::kUpcast, r, kRead);
         if (r < c) Try(ChoiceKind::kSwap, r, static_cast<int64_t>(c));
-        return;
+        return true;
       }
+    }
+    return false;
+  }
+
+  // A body that may be repeated often.
+  bool IsSmall() const { return uop::Toposort(kernel_).size() <= 48; }
+
+  bool IsStreamed(const UOpRef& store) const {
+    return target_.stream_bytes > 0 && outputs_ * store->dtype().ScalarBytes() >= target_.stream_bytes;
+  }
+  // The loops are left to LLVM's own vectorizer, which also handles remainders, but for stores past the
+  // caches: those it takes as whole vectors only.
+  void Elementwise() {
+    if (!std::any_of(stores_.begin(), stores_.end(), [&](const UOpRef& s) { return IsStreamed(s); })) return;
+    const auto vector = VectorAxis();
+    const int64_t lanes = RegisterBytes() / widest_;
+    if (!vector || left_[*vector] % lanes != 0 || !Try(ChoiceKind::kVectorize, *vector, lanes)) return;
+    for (const int64_t copies : {4, 2}) {
+      if (IsSmall() && left_[*vector] % copies == 0 && Try(ChoiceKind::kUpcast, *vector, copies)) return;
+    }
+  }
+  void Streams() {
+    for (const UOpRef& store : stores_) {
+      if (IsStreamed(store)) Try(ChoiceKind::kStream, 0, store->src(0)->arg_as<int64_t>());
     }
   }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/render/ir_builder.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "llvm/IR/ConstantRange.h"
 #include "llvm/IR/IRBuilder.h"
@@ -11,6 +13,7 @@
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/raw_ostream.h"
+#include "src/base/bits.h"
 #include "src/base/status.h"
 
 namespace understudy {
@@ -20,9 +23,15 @@ constexpr unsigned kGlobalSpace = 1, kLocalSpace = 3;  // amdgcn's address space
 
 class IrBuilder {
  public:
+  // `streamed`: the stores that write past the caches.
   IrBuilder(const LinearKernel& kernel, const std::string& symbol, const std::string& isa,
-            llvm::Module& module)
-      : k_(kernel), symbol_(symbol), amdgcn_(isa != "host"), m_(module), b_(module.getContext()) {}
+            llvm::Module& module, absl::flat_hash_set<const UOp*> streamed = {})
+      : k_(kernel),
+        symbol_(symbol),
+        amdgcn_(isa != "host"),
+        m_(module),
+        b_(module.getContext()),
+        streamed_(std::move(streamed)) {}
 
   absl::Status Build() {
     Begin();
@@ -30,16 +39,95 @@ class IrBuilder {
       US_RETURN_IF_ERROR(Emit(*op));
     }
     if (!loops_.empty()) return absl::InternalError("a loop is not closed");
+    // Stores past the caches have no order of their own.
+    if (!streamed_.empty()) b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
     b_.CreateRetVoid();
-    if (!amdgcn_) Wrap();
-    std::string message;
-    llvm::raw_string_ostream stream(message);
-    if (llvm::verifyModule(m_, &stream))
-      return absl::InternalError(absl::StrCat("the LLVM module is malformed: ", message));
     return absl::OkStatus();
   }
 
+  // The host's `void symbol(void* const* buffers, const int64_t* vars, int64_t workgroup)`, which runs
+  // `streamed` (may be null) where all buffers lie on cache lines, else this one.
+  void Wrap(const IrBuilder* streamed) {
+    auto* type =
+        llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false);
+    auto* wrapper = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_, m_);
+    wrapper->addFnAttr(llvm::Attribute::NoUnwind);
+    b_.SetInsertPoint(llvm::BasicBlock::Create(m_.getContext(), "entry", wrapper));
+    std::vector<llvm::Value*> args;
+    for (const KernelParam& p : k_.params) {
+      args.push_back(b_.CreateLoad(
+          b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), wrapper->getArg(0), p.position)));
+    }
+    llvm::Value* low_bits = b_.getInt64(0);
+    for (llvm::Value* buffer : args)
+      low_bits = b_.CreateOr(low_bits, b_.CreatePtrToInt(buffer, b_.getInt64Ty()));
+    for (size_t i = 0; i < k_.vars.size(); ++i) {
+      args.push_back(b_.CreateLoad(b_.getInt64Ty(),
+                                   b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), wrapper->getArg(1), i)));
+    }
+    args.push_back(wrapper->getArg(2));
+    if (streamed != nullptr) {
+      auto* aligned = llvm::BasicBlock::Create(m_.getContext(), "aligned", wrapper);
+      auto* other = llvm::BasicBlock::Create(m_.getContext(), "other", wrapper);
+      b_.CreateCondBr(b_.CreateICmpEQ(b_.CreateAnd(low_bits, kLineBytes - 1), b_.getInt64(0)), aligned,
+                      other);
+      b_.SetInsertPoint(aligned);
+      b_.CreateCall(streamed->f_, args);
+      b_.CreateRetVoid();
+      b_.SetInsertPoint(other);
+    }
+    b_.CreateCall(f_, args);
+    b_.CreateRetVoid();
+  }
+
+  // The stores that may be streamed where buffers lie on cache lines: whole aligned vectors.
+  static absl::flat_hash_set<const UOp*> Streamable(const LinearKernel& kernel) {
+    absl::flat_hash_set<const UOp*> found;
+    absl::flat_hash_map<const UOp*, int> zeros;
+    for (const UOpRef& op : kernel.ops) {
+      zeros[op.get()] = TrailingZeros(*op, zeros);
+      if (op->op() != Op::kStore || op->src(0)->src(0)->op() != Op::kParam) continue;
+      const int64_t param = op->src(0)->src(0)->arg_as<int64_t>();
+      const bool wanted = std::any_of(kernel.params.begin(), kernel.params.end(), [&](const KernelParam& p) {
+        return p.position == param && p.streamed;
+      });
+      const DType t = op->src(1)->dtype();
+      const int64_t bytes = t.SizeBytes();
+      const int bits = __builtin_ctzll(static_cast<uint64_t>(t.ScalarBytes()));
+      const int known = zeros.at(op->src(0)->src(1).get()) + bits;
+      if (wanted && bytes >= 16 && bytes <= kLineBytes && IsPow2(static_cast<uint64_t>(bytes)) &&
+          (int64_t{1} << std::min(known, 20)) >= bytes)
+        found.insert(op.get());
+    }
+    return found;
+  }
+
  private:
+  static constexpr int64_t kLineBytes = 64;
+
+  // Low bits of an index that are zero for all values of what it hangs on.
+  static int TrailingZeros(const UOp& n, const absl::flat_hash_map<const UOp*, int>& known) {
+    const auto of = [&](size_t i) { return known.at(n.src(i).get()); };
+    switch (n.op()) {
+      case Op::kConst:
+        if (n.dtype().lanes != 1 || !n.dtype().IsInt()) return 0;
+        return n.const_int() == 0 ? 32 : __builtin_ctzll(static_cast<uint64_t>(n.const_int()));
+      case Op::kAdd:
+      case Op::kSub:
+      case Op::kMin:
+      case Op::kMax:
+        return n.dtype().IsInt() ? std::min(of(0), of(1)) : 0;
+      case Op::kMul:
+        return n.dtype().IsInt() ? std::min(of(0) + of(1), 32) : 0;
+      case Op::kShl:
+        return n.src(1)->IsConst() ? std::min<int>(of(0) + static_cast<int>(n.src(1)->const_int()), 32) : 0;
+      case Op::kCast:
+        return n.dtype().IsInt() && n.src(0)->dtype().IsInt() ? of(0) : 0;
+      default:
+        return 0;
+    }
+  }
+
   struct Loop {
     llvm::PHINode* counter;
     llvm::BasicBlock *header, *exit;
@@ -61,7 +149,7 @@ class IrBuilder {
     auto* type = llvm::FunctionType::get(const_cast<llvm::Type*>(void_type), types, false);
     f_ = llvm::Function::Create(type,
                                 amdgcn_ ? llvm::Function::ExternalLinkage : llvm::Function::InternalLinkage,
-                                amdgcn_ ? symbol_ : symbol_ + ".body", m_);
+                                amdgcn_ ? symbol_ : symbol_ + (streamed_.empty() ? ".body" : ".stream"), m_);
     f_->addFnAttr(llvm::Attribute::NoUnwind);
     // Each PARAM is storage of its own.
     for (size_t i = 0; i < k_.params.size(); ++i) {
@@ -90,27 +178,6 @@ class IrBuilder {
     }
     entry_ = llvm::BasicBlock::Create(m_.getContext(), "entry", f_);
     b_.SetInsertPoint(entry_);
-  }
-
-  // void symbol(void* const* buffers, const int64_t* vars, int64_t workgroup)
-  void Wrap() {
-    auto* type =
-        llvm::FunctionType::get(b_.getVoidTy(), {b_.getPtrTy(), b_.getPtrTy(), b_.getInt64Ty()}, false);
-    auto* wrapper = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_, m_);
-    wrapper->addFnAttr(llvm::Attribute::NoUnwind);
-    b_.SetInsertPoint(llvm::BasicBlock::Create(m_.getContext(), "entry", wrapper));
-    std::vector<llvm::Value*> args;
-    for (const KernelParam& p : k_.params) {
-      args.push_back(b_.CreateLoad(
-          b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), wrapper->getArg(0), p.position)));
-    }
-    for (size_t i = 0; i < k_.vars.size(); ++i) {
-      args.push_back(b_.CreateLoad(b_.getInt64Ty(),
-                                   b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), wrapper->getArg(1), i)));
-    }
-    args.push_back(wrapper->getArg(2));
-    b_.CreateCall(f_, args);
-    b_.CreateRetVoid();
   }
 
   // --- types
@@ -368,7 +435,14 @@ class IrBuilder {
     const DType t = n.src(1)->dtype();
     llvm::Value* v = V(n.src(1));
     if (t.IsBool()) v = b_.CreateZExt(v, MemoryType(t));
-    const auto store = [&] { b_.CreateAlignedStore(v, place.pointer, llvm::Align(t.ScalarBytes())); };
+    const bool streamed = streamed_.contains(&n);
+    const auto store = [&] {
+      llvm::StoreInst* s =
+          b_.CreateAlignedStore(v, place.pointer, llvm::Align(streamed ? t.SizeBytes() : t.ScalarBytes()));
+      if (!streamed) return;
+      llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+      s->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(m_.getContext(), {one}));
+    };
     if (place.valid == nullptr) {
       store();
     } else {
@@ -589,6 +663,7 @@ class IrBuilder {
   absl::flat_hash_map<int64_t, llvm::Value*> params_;
   absl::flat_hash_map<std::string, llvm::Value*> vars_;
   std::vector<llvm::BasicBlock*> branches_;  // where open IFs go on
+  const absl::flat_hash_set<const UOp*> streamed_;
 };
 
 }  // namespace
@@ -599,7 +674,19 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> BuildModule(const LinearKernel& ke
                                                           llvm::LLVMContext& context) {
   auto module = std::make_unique<llvm::Module>(symbol, context);
   module->setDataLayout(layout);
-  US_RETURN_IF_ERROR(IrBuilder(kernel, symbol, isa, *module).Build());
+  IrBuilder plain(kernel, symbol, isa, *module);
+  US_RETURN_IF_ERROR(plain.Build());
+  if (isa == "host") {
+    auto stores = IrBuilder::Streamable(kernel);
+    const bool any = !stores.empty();
+    IrBuilder streamed(kernel, symbol, isa, *module, std::move(stores));
+    if (any) US_RETURN_IF_ERROR(streamed.Build());
+    plain.Wrap(any ? &streamed : nullptr);
+  }
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (llvm::verifyModule(*module, &stream))
+    return absl::InternalError(absl::StrCat("the LLVM module is malformed: ", message));
   return module;
 }
 

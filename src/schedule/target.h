@@ -40,10 +40,11 @@ struct Target {
   std::array<int64_t, 3> max_grid = {INT32_MAX, 65535, 65535};  // workgroups in each dimension
   int64_t local_bytes = 0;                                      // shared memory of a workgroup
   int max_vector_bytes = 16;                                    // widest single load or store
-  int vector_bytes = 0;                                         // a vector register; 0 where a lane is a thread
-  int vector_registers = 0;                                     // how many of them
-  int64_t pack_bytes = 0;                                       // copies of operands that stay in the cache
-  int max_buffers = 30;                                         // pointer arguments of a kernel
+  int vector_bytes = 0;      // a vector register; 0 where a lane is a thread
+  int vector_registers = 0;  // how many of them
+  int64_t pack_bytes = 0;    // copies of operands that stay in the cache
+  int64_t stream_bytes = 0;  // outputs so large are written past the caches
+  int max_buffers = 30;      // pointer arguments of a kernel
 
   bool has_local = false;    // workgroups with shared memory and barriers
   bool has_threads = false;  // the launcher runs workgroups (of one work-item) on several host threads

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/runtime/host/host_device.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -12,6 +14,10 @@ namespace understudy {
 namespace {
 
 constexpr size_t kAlignment = 64;
+// From this size on memory is asked for in pages of 2 MiB: kernels that stream or jump from row to row then
+// miss no translations, and the processor's prefetchers go on for longer than 4 KiB.
+constexpr size_t kLargePage = size_t{2} << 20, kEnoughForLargePages = 4 * kLargePage;
+
 void* Pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 }  // namespace
@@ -25,10 +31,14 @@ HostDevice::~HostDevice() {
 absl::StatusOr<Allocation> HostDevice::Allocate(size_t bytes) {
   if (bytes > SIZE_MAX - kAlignment)
     return absl::ResourceExhaustedError(absl::StrCat(name(), ": ", bytes, " bytes do not fit in memory"));
+  const bool large = bytes >= kEnoughForLargePages;
   const size_t rounded = AlignUp(std::max<size_t>(bytes, 1), kAlignment);
-  void* p = std::aligned_alloc(kAlignment, rounded);
+  void* p = nullptr;
+  if (posix_memalign(&p, large ? kLargePage : kAlignment, rounded) != 0) p = nullptr;
   if (p == nullptr)
     return absl::ResourceExhaustedError(absl::StrCat(name(), ": cannot allocate ", bytes, " bytes"));
+  // A wish: where the kernel does not grant it, the memory is the same but for its speed.
+  if (large) madvise(p, AlignDown(rounded, kLargePage), MADV_HUGEPAGE);
   const auto address = reinterpret_cast<uint64_t>(p);
   std::lock_guard lock(mutex_);
   live_[address] = {std::max<size_t>(bytes, 1), 0};

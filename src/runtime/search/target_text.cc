@@ -54,6 +54,7 @@ void Visit(Target& t, V& v) {
   v("vector_bytes", t.vector_bytes);
   v("vector_registers", t.vector_registers);
   v("pack_bytes", t.pack_bytes);
+  v("stream_bytes", t.stream_bytes);
   v("max_buffers", t.max_buffers);
   v("has_local", t.has_local);
   v("has_threads", t.has_threads);
