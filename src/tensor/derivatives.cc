@@ -6,7 +6,11 @@
 #include <numbers>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "src/base/status.h"
 #include "src/tensor/math.h"
+#include "src/tensor/math_special.h"
 #include "src/tensor/value_expr.h"
 
 namespace understudy::tensor_internal {
@@ -56,6 +60,51 @@ Value SincRule(const Value& x, const Value& y, const Value& g) {
   const Value slope = (Value(uop::Cos((x * std::numbers::pi).u)) - y) / safe;
   return Select(zero, 0.0, g * slope);
 }
+
+// --- Gamma, error and Bessel functions ---
+
+constexpr double kHalfSqrtPi = 0x1.c5bf891b4ef6bp-1, kInvSqrt2Pi = 0x1.9884533d43651p-2;
+
+Value LgammaRule(const Value& x, const Value&, const Value& g) { return g * Value(math::Digamma(x)); }
+Value DigammaRule(const Value& x, const Value&, const Value& g) { return g * Value(math::Polygamma(1, x)); }
+// The order is part of the name.
+Grads PolygammaRule(const UOpRef& y, const UOpRef& g) {
+  int n = 0;
+  US_CHECK(absl::SimpleAtoi(y->arg_as<std::string>().substr(sizeof("polygamma") - 1), &n));
+  return {nullptr, (Value(g) * Value(math::Polygamma(n + 1, y->src(1)))).u};
+}
+// d erfinv(x) = sqrt(pi) / 2 e^(y^2) dx
+Value ErfinvRule(const Value&, const Value& y, const Value& g) {
+  return g * (Value(math::Exp((y * y).u)) * kHalfSqrtPi);
+}
+// d erfcx(x) = (2 x erfcx(x) - 2 / sqrt(pi)) dx
+Value ErfcxRule(const Value& x, const Value& y, const Value& g) {
+  return g * ((x * y - std::numbers::inv_sqrtpi) * 2.0);
+}
+Value NormalDensity(const Value& x) { return Value(math::Exp((x * x * -0.5).u)) * kInvSqrt2Pi; }
+Value NdtrRule(const Value& x, const Value&, const Value& g) { return g * NormalDensity(x); }
+// The quotient of density and distribution; below 0 both vanish together.
+Value LogNdtrRule(const Value& x, const Value& y, const Value& g) {
+  const Value tail =
+      x.Like(2 * kInvSqrt2Pi) / Value(math::Erfcx((Max(-x, 0.0) * (std::numbers::sqrt2 / 2)).u));
+  return g * Select(x < 0.0, tail, NormalDensity(x) / Value(math::Exp(y.u)));
+}
+Value NdtriRule(const Value&, const Value& y, const Value& g) { return g / NormalDensity(y); }
+Value I0Rule(const Value& x, const Value&, const Value& g) { return g * Value(math::BesselI1(x)); }
+Value I0eRule(const Value& x, const Value& y, const Value& g) {
+  const Value i1e(math::BesselI1e(x));
+  return g * Select(x < 0.0, i1e + y, Select(x == 0.0, 0.0, i1e - y));
+}
+// d I1(x) = (I0(x) - I1(x) / x) dx, 1/2 at 0
+Value I1Rule(const Value& x, const Value& y, const Value& g) {
+  const Value zero = x == 0.0;
+  return g * Select(zero, 0.5, Value(math::BesselI0(x)) - y / Select(zero, 1.0, x));
+}
+Value I1eRule(const Value& x, const Value& y, const Value& g) {
+  const Value zero = x == 0.0, slope = Value(math::BesselI0e(x)) - y / Select(zero, 1.0, x);
+  return g * Select(zero, 0.5, Select(x < 0.0, slope + y, slope - y));
+}
+Value EntrRule(const Value& x, const Value&, const Value& g) { return -(g * (Value(math::Log(x)) + 1.0)); }
 
 // d log(e^a + e^b) = sigmoid(a - b) da + sigmoid(b - a) db
 Grads LogAddExpRule(const UOpRef& y, const UOpRef& g) {
@@ -201,6 +250,19 @@ const Derivative* FindDerivative(const std::string& name) {
       {"softplus", OneInput<SoftplusRule>},
       {"logit", OneInput<LogitRule>},
       {"sinc", OneInput<SincRule>},
+      {"lgamma", OneInput<LgammaRule>},
+      {"digamma", OneInput<DigammaRule>},
+      {"polygamma", PolygammaRule},
+      {"erfinv", OneInput<ErfinvRule>},
+      {"erfcx", OneInput<ErfcxRule>},
+      {"ndtr", OneInput<NdtrRule>},
+      {"log_ndtr", OneInput<LogNdtrRule>},
+      {"ndtri", OneInput<NdtriRule>},
+      {"i0", OneInput<I0Rule>},
+      {"i0e", OneInput<I0eRule>},
+      {"i1", OneInput<I1Rule>},
+      {"i1e", OneInput<I1eRule>},
+      {"entr", OneInput<EntrRule>},
       {"logaddexp", LogAddExpRule},
       {"logaddexp2", LogAddExp2Rule},
       {"copysign", CopysignRule},
@@ -211,7 +273,7 @@ const Derivative* FindDerivative(const std::string& name) {
       {"product", ProductGradientRule},
       {"pow", PowRule},
   };
-  const auto it = kTable->find(name);
+  const auto it = kTable->find(absl::StartsWith(name, "polygamma") ? "polygamma" : name);
   return it == kTable->end() ? nullptr : &it->second;
 }
 

@@ -7,6 +7,7 @@ const std::vector<Family>& Families() {
   static const std::vector<Family>* const families = new std::vector<Family>{
       {"Elementwise", "tests/data/ops/elementwise.json", &ElementwiseCalls()},
       {"Elementwise", "tests/data/ops/dtypes.json", &CoreCalls()},
+      {"Special functions", "tests/data/ops/special.json", &SpecialCalls()},
       {"Movement", "tests/data/ops/movement.json", &MovementCalls()},
       {"Indexing", "tests/data/ops/indexing.json", &IndexingCalls()},
       {"Reductions", "tests/data/tensor_families/reduce.json", &FamilyCalls()},

@@ -26,6 +26,7 @@ const Calls& LossCalls();
 const Calls& MovementCalls();
 const Calls& NormCalls();
 const Calls& PoolCalls();
+const Calls& SpecialCalls();
 
 // A file of vectors and the table that its names are found in.
 struct Family {
