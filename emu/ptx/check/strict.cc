@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "emu/ptx/check/access_log.h"
+#include "emu/ptx/check/defined.h"
 #include "emu/ptx/check/observer.h"
+#include "emu/ptx/check/races.h"
 #include "emu/ptx/check/report_sink.h"
 #include "emu/ptx/check/sync.h"
 #include "emu/ptx/core/cta.h"
@@ -17,13 +19,20 @@ namespace {
 
 class Strict : public Observer {
  public:
-  explicit Strict(Launch& launch) : checks_(launch.options.checks), sink_(launch), sync_(&sink_) {
+  explicit Strict(Launch& launch)
+      : checks_(launch.options.checks),
+        sink_(launch),
+        sync_(&sink_),
+        races_(launch, &sink_),
+        defined_(launch, &sink_) {
     log_.keep_old = true;
   }
 
   void StartWarp(WarpState& warp) override {
     warp.log = &log_;
     sync_.StartWarp(warp);
+    if (On(checks_.races)) races_.StartWarp(warp);
+    if (On(checks_.uninit)) defined_.StartWarp(warp);
   }
 
   void EndCluster(Cluster& cluster) override {
@@ -32,11 +41,17 @@ class Strict : public Observer {
       if (On(checks_.barriers)) sync_.EndCta(cta);
       for (uint32_t w = 0; w < cta.num_warps; ++w) cta.warps[w]->log = nullptr;
     }
+    if (On(checks_.races)) races_.EndCluster(cluster);
+    if (On(checks_.uninit)) defined_.EndCluster(cluster);
   }
 
-  void NewFrame(WarpState&, FrameState&, uint32_t) override {}
+  void NewFrame(WarpState& warp, FrameState& frame, uint32_t mask) override {
+    if (On(checks_.uninit)) defined_.NewFrame(warp, frame, mask);
+  }
 
-  ExecResult Guard(WarpState&, const Inst&, uint32_t) override { return ExecResult::kNext; }
+  ExecResult Guard(WarpState& warp, const Inst& inst, uint32_t lanes) override {
+    return On(checks_.uninit) ? defined_.Guard(warp, inst, lanes) : ExecResult::kNext;
+  }
 
   ExecResult Execute(WarpState& warp, const Inst& inst) override {
     if (inst.exec == WarpSyncExec) {
@@ -46,12 +61,16 @@ class Strict : public Observer {
     return Run(warp, inst, inst.exec);
   }
 
-  ExecResult ExecuteTogether(WarpState& warp, const Inst& inst, bool) override {
-    return Run(warp, inst, inst.wrapped);
+  ExecResult ExecuteTogether(WarpState& warp, const Inst& inst, bool gathered) override {
+    return Run(warp, inst, inst.wrapped, gathered);
   }
 
-  void PassBarrier(Cta&, uint32_t) override {}
-  void PassClusterBarrier(Cluster&) override {}
+  void PassBarrier(Cta& cta, uint32_t id) override {
+    if (On(checks_.races)) races_.PassBarrier(cta, id);
+  }
+  void PassClusterBarrier(Cluster& cluster) override {
+    if (On(checks_.races)) races_.PassClusterBarrier(cluster);
+  }
 
   const std::vector<CheckReport>& reports() const override { return sink_.reports(); }
   const LaunchFault& fault() const override { return sink_.fault(); }
@@ -59,13 +78,26 @@ class Strict : public Observer {
  private:
   static bool On(CheckLevel level) { return level != CheckLevel::kOff; }
 
-  ExecResult Run(WarpState& warp, const Inst& inst, ExecFn fn) {
+  ExecResult Run(WarpState& warp, const Inst& inst, ExecFn fn, bool gathered = false) {
     log_.entries.clear();
+    const uint32_t mask = warp.mask;
     if (On(checks_.barriers) && inst.exec != WarpSyncExec && sync_.Before(warp, inst) == ExecResult::kFault)
       return ExecResult::kFault;
+    if (On(checks_.uninit)) {
+      if (gathered)
+        defined_.Gathered(warp, mask);
+      else if (defined_.Before(warp, inst) == ExecResult::kFault)
+        return ExecResult::kFault;
+    }
+    if (On(checks_.races)) races_.Before(warp, inst);
     const ExecResult result = fn(warp, inst);
     if (result == ExecResult::kFault) return result;
+    if (On(checks_.uninit) && !gathered &&
+        defined_.After(warp, inst, log_, mask, result) == ExecResult::kFault)
+      return ExecResult::kFault;
     if (On(checks_.barriers) && sync_.After(warp, inst, log_) == ExecResult::kFault)
+      return ExecResult::kFault;
+    if (On(checks_.races) && races_.After(warp, inst, log_, mask, result) == ExecResult::kFault)
       return ExecResult::kFault;
     return result;
   }
@@ -73,6 +105,8 @@ class Strict : public Observer {
   const Checks checks_;
   ReportSink sink_;
   SyncChecker sync_;
+  RaceChecker races_;
+  DefinedChecker defined_;
   AccessLog log_;
 };
 
