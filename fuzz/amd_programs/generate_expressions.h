@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "fuzz/amd_programs/program.h"
-#include "fuzz/amd_programs/random.h"
+#include "fuzz/program_tree/random.h"
 
 namespace understudy::programs {
 

@@ -7,16 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace understudy::programs {
+#include "fuzz/program_tree/node.h"
 
-// `head`, the children, `tail`: a statement (no children) or a block. Text without its indentation.
-struct Node {
-  std::string head, tail;
-  std::vector<Node> children;
-  // Without it the program is still one: all that it sets has a value before. Nodes that are not removable
-  // may have removable children.
-  bool removable = false;
-};
+namespace understudy::programs {
 
 struct Program {
   uint64_t seed = 0;
