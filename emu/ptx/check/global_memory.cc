@@ -35,7 +35,7 @@ void GlobalMemory::Forget(uint64_t address, uint64_t bytes) {
   while (it != ranges_.end() && it->first < address + bytes) it = ranges_.erase(it);
 }
 
-void GlobalMemory::Define(uint64_t address, uint64_t bytes) {
+void GlobalMemory::Fill(uint64_t address, uint64_t bytes, uint8_t value) {
   for (const uint64_t end = address + bytes; address < end;) {
     uint8_t* at = const_cast<uint8_t*>(Find(address));
     if (at == nullptr) {
@@ -45,7 +45,7 @@ void GlobalMemory::Define(uint64_t address, uint64_t bytes) {
       continue;
     }
     const uint64_t n = std::min(end, end_) - address;
-    std::memset(at, 0xff, n);
+    std::memset(at, value, n);
     address += n;
   }
 }

@@ -17,7 +17,9 @@ class GlobalMemory {
   void Track(uint64_t address, uint64_t bytes);
   void Forget(uint64_t address, uint64_t bytes);
   // The host, or a copy whose source is not tracked, writes.
-  void Define(uint64_t address, uint64_t bytes);
+  void Define(uint64_t address, uint64_t bytes) { Fill(address, bytes, 0xff); }
+  // Tracked memory that holds nothing any more.
+  void Undefine(uint64_t address, uint64_t bytes) { Fill(address, bytes, 0); }
   // A copy of device memory carries along what is undefined.
   void Copy(uint64_t to, uint64_t from, uint64_t bytes);
 
@@ -39,6 +41,7 @@ class GlobalMemory {
     uint64_t bytes = 0;
     std::unique_ptr<uint8_t, Free> defined;  // from calloc: untouched pages cost nothing
   };
+  void Fill(uint64_t address, uint64_t bytes, uint8_t value);
   const uint8_t* Find(uint64_t address) const;
 
   std::map<uint64_t, Range> ranges_;

@@ -15,6 +15,13 @@ namespace {
 // where any number of CTAs may read.
 constexpr size_t kSharedReaders = 66, kGlobalReaders = 16;
 
+// Why a finding is a warning only.
+constexpr const char* kSameValue = "both leave the same value";
+// A plain load before a loop of compare-and-swaps is in every book.
+constexpr const char* kCompares = "a compare-and-swap, which tells whether what was read is old";
+
+bool IsCompareAndSwap(const Inst* inst) { return inst->text->op == Op::kAtom && inst->text->Has("cas"); }
+
 }  // namespace
 
 const SyncFacts& RaceChecker::FactsOf(const Inst& inst) {
@@ -88,7 +95,7 @@ bool RaceChecker::SameValue(const WarpState& warp, const Inst& inst, const Acces
 }
 
 ExecResult RaceChecker::Report(WarpState& warp, const Inst& inst, const Accessor& now, const Touch& then,
-                               const char* how, bool same_value, uint64_t at) {
+                               const char* how, const char* excuse, uint64_t at) {
   const bool shared = now.entry->space == LoggedSpace::kShared;
   std::string place = absl::StrFormat("%s 0x%x", shared ? "shared byte" : "address", at);
   if (shared && now.entry->cta != warp.cta)
@@ -96,10 +103,10 @@ ExecResult RaceChecker::Report(WarpState& warp, const Inst& inst, const Accessor
   const ThreadAt other{then.inst, then.cta, then.thread};
   const bool agent = now.touch.thread != now.issuer;
   return sink_->Add(
-      CheckKind::kRaces, same_value ? CheckSeverity::kWarning : CheckSeverity::kError, warp, inst,
+      CheckKind::kRaces, excuse != nullptr ? CheckSeverity::kWarning : CheckSeverity::kError, warp, inst,
       now.entry->lane, place,
-      absl::StrFormat("%s%s of %s %s %s%s", agent ? "asynchronous " : "", how, place, "is not ordered with",
-                      sink_->Describe(other), same_value ? " (both leave the same value)" : ""),
+      absl::StrFormat("%s%s of %s is not ordered with %s%s", agent ? "asynchronous " : "", how, place,
+                      sink_->Describe(other), excuse != nullptr ? absl::StrFormat(" (%s)", excuse) : ""),
       &other);
 }
 
@@ -108,7 +115,8 @@ ExecResult RaceChecker::Read(WarpState& warp, const Inst& inst, Cell& cell, cons
   ExecResult result = ExecResult::kNext;
   for (const Touch* write : {&cell.plain, &cell.strong})
     if (result == ExecResult::kNext && Conflicts(now, *write))
-      result = Report(warp, inst, now, *write, "read (after write)", false, at);
+      result = Report(warp, inst, now, *write, "read (after write)",
+                      !now.touch.strong && IsCompareAndSwap(write->inst) ? kCompares : nullptr, at);
   const uint16_t reader = now.touch.thread / kWarpSize;
   const uint32_t bit = 1u << now.touch.thread % kWarpSize;
   Readers* same = nullptr;
@@ -143,14 +151,18 @@ ExecResult RaceChecker::Write(WarpState& warp, const Inst& inst, Cell& cell, con
   for (const Touch* write : {&cell.plain, &cell.strong})
     if (result == ExecResult::kNext && Conflicts(now, *write))
       result = Report(warp, inst, now, *write, "write (after write)",
-                      SameValue(warp, inst, now, *write, at, bytes), at);
+                      SameValue(warp, inst, now, *write, at, bytes) ? kSameValue : nullptr, at);
   for (const Readers& r : cell.reads) {
     if (result == ExecResult::kFault) break;
     for (uint32_t m = r.mask; m != 0; m &= m - 1) {
       const uint16_t thread = static_cast<uint16_t>(r.warp * kWarpSize + std::countr_zero(m));
       if (!Conflicts(now, r.cta, thread, r.time, r.strong, r.scope)) continue;
       result = Report(warp, inst, now, Touch{r.inst, r.cta, r.time, thread, r.strong, r.scope},
-                      "write (after read)", SameValue(warp, inst, now, Touch{}, at, bytes), at);
+                      "write (after read)",
+                      SameValue(warp, inst, now, Touch{}, at, bytes) ? kSameValue
+                      : IsCompareAndSwap(&inst)                      ? kCompares
+                                                                     : nullptr,
+                      at);
       break;
     }
   }

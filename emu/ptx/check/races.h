@@ -153,7 +153,7 @@ class RaceChecker {
                    uint32_t bytes);
   ExecResult Access(WarpState& warp, const Inst& inst, const Accessor& now, bool writes);
   ExecResult Report(WarpState& warp, const Inst& inst, const Accessor& now, const Touch& then,
-                    const char* how, bool same_value, uint64_t at);
+                    const char* how, const char* excuse, uint64_t at);
   bool SameValue(const WarpState& warp, const Inst& inst, const Accessor& now, const Touch& then, uint64_t at,
                  uint32_t bytes) const;
   Word& WordAt(const AccessLog::Entry& entry, uint64_t address);

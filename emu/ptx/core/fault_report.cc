@@ -44,7 +44,14 @@ std::string PlaceText(const LaunchFault& f, const Launch& launch) {
 
 namespace {
 
-std::string WaitText(const Launch& launch, const Group& group) {
+uint32_t ThreadsAt(const Cta& cta, const Barrier& barrier) {
+  uint32_t threads = barrier.arrived;
+  for (uint32_t w = 0; w < cta.num_warps; ++w)
+    threads += static_cast<uint32_t>(std::popcount(barrier.partial[w]));
+  return threads;
+}
+
+std::string WaitText(const Launch& launch, const Cta& cta, const Group& group) {
   Location location;
   const std::string text = TextAt(launch, *group.frame->function, group.pc, &location);
   std::string what;
@@ -54,6 +61,9 @@ std::string WaitText(const Launch& launch, const Group& group) {
       break;
     case Group::Wait::kBarrier:
       what = absl::StrFormat("at barrier %d", group.barrier);
+      if (const Barrier& barrier = cta.barriers[group.barrier]; barrier.expected != 0)
+        absl::StrAppendFormat(&what, " (%d of %d threads have come)", ThreadsAt(cta, barrier),
+                              barrier.expected);
       break;
     case Group::Wait::kCluster:
       what = "at the cluster's barrier";
@@ -91,7 +101,8 @@ LaunchFault HangReport(Cluster& cluster, const Launch& launch) {
         const Group& group = warp.groups[static_cast<size_t>(i)];
         if (shown == 0)
           SetPlace(warp, launch, *group.frame->function, group.pc, std::countr_zero(group.mask), &report);
-        if (shown++ < 8) points += absl::StrFormat("; warp %d: %s", w, WaitText(launch, group));
+        if (shown++ < 8)
+          points += absl::StrFormat("; warp %d: %s", w, WaitText(launch, *cluster.ctas[c], group));
       }
     }
   if (shown > 8) points += absl::StrFormat("; and %d more", shown - 8);

@@ -14,6 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "emu/ptx/check/global_memory.h"
 #include "mockgpu/nv/cuda/objects.h"
 
 namespace understudy::mockgpu::nv {
@@ -147,6 +148,8 @@ class Driver {
   void Log(const std::string& line) const;
 
   emu::ptx::LaunchOptions launch_options;  // threads, seed, checks, from the environment
+  emu::ptx::GlobalMemory global_memory;    // with Checks::uninit_global: what was written
+  bool TracksMemory() const { return launch_options.checks.uninit_global; }
 
  private:
   Driver();

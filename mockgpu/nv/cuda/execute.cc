@@ -126,6 +126,7 @@ CUresult Driver::Execute(Stream* stream, const Command& command) {
     if (!is64 && op.operation != CU_STREAM_MEM_OP_WRITE_VALUE_32) return CUDA_SUCCESS;
     uint8_t* const at = HostBytes(op.writeValue.address, is64 ? 8 : 4, false);
     if (at == nullptr) return CUDA_ERROR_ILLEGAL_ADDRESS;
+    if (TracksMemory()) global_memory.Define(op.writeValue.address, is64 ? 8 : 4);
     if (is64)
       __atomic_store_n(reinterpret_cast<uint64_t*>(at), op.writeValue.value64, __ATOMIC_RELEASE);
     else
@@ -158,6 +159,7 @@ CUresult Driver::LaunchNow(Stream* stream, const KernelCommand& command) {
   options.device.compute_minor =
       static_cast<uint32_t>(device.Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
   options.time_ns = stream->time_ns;
+  if (TracksMemory()) options.global_memory = &global_memory;
   options.print = [&](const std::string& text) {
     context.printed += text;
     if (context.printed.size() > context.limits[CU_LIMIT_PRINTF_FIFO_SIZE]) ShowPrinted(&context);
@@ -171,7 +173,11 @@ CUresult Driver::LaunchNow(Stream* stream, const KernelCommand& command) {
       context.heap.va = range->va;
       context.heap.bytes = bytes;
     }
-    options.allocate = [&](uint64_t bytes) { return HeapAllocate(context.heap, bytes); };
+    options.allocate = [&](uint64_t bytes) {
+      const uint64_t va = HeapAllocate(context.heap, bytes);
+      if (va != 0 && TracksMemory()) global_memory.Undefine(va, bytes);
+      return va;
+    };
     options.release = [&](uint64_t va) { return va == 0 || context.heap.used.erase(va) != 0; };
   }
   emu::ptx::LaunchConfig config = command.config;
@@ -184,7 +190,9 @@ CUresult Driver::LaunchNow(Stream* stream, const KernelCommand& command) {
     return CUDA_ERROR_LAUNCH_FAILED;
   }
   for (const emu::ptx::CheckReport& report : result->reports)
-    std::fprintf(stderr, "cuda: check %s: %s\n", report.check.c_str(), report.message.c_str());
+    std::fprintf(stderr, "cuda: check: %s: %s (%llu times)\n",
+                 report.severity == emu::ptx::CheckSeverity::kWarning ? "warning" : "error",
+                 report.message.c_str(), static_cast<unsigned long long>(report.count));
   const uint64_t rate = uint64_t{4} * options.device.sm_count * options.device.clock_khz;
   stream->time_ns += kLaunchNs + result->stats.warp_instructions * 1000000 / std::max<uint64_t>(rate, 1);
   if (result->ok()) return CUDA_SUCCESS;
@@ -240,6 +248,7 @@ CUresult Driver::CopyNow(Stream* stream, const CopyCommand& command) {
           return CUDA_ERROR_ILLEGAL_ADDRESS;
         }
         std::memmove(t, f, n);
+        if (TracksMemory()) global_memory.Copy(to, from, n);
         to += n, from += n, left -= n;
       }
     }
@@ -260,6 +269,7 @@ CUresult Driver::MemsetNow(Stream* stream, const MemsetCommand& command) {
         if (range->kind == RangeKind::kVirtual) n = std::min(n, range->bytes - (at - range->va));
       uint8_t* const to = HostBytes(at, n, true);
       if (to == nullptr) return CUDA_ERROR_ILLEGAL_ADDRESS;
+      if (TracksMemory()) global_memory.Define(at, n);
       if (s.elementSize == 1) {
         std::memset(to, static_cast<int>(s.value & 0xff), n);
       } else {

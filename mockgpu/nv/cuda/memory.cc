@@ -138,6 +138,8 @@ Range* Driver::AddRange(Range range) {
   Range* const out = owned.get();
   ranges[out->va] = std::move(owned);
   for (Context* context : contexts.all()) MapRange(context, *out);
+  if (TracksMemory() && (out->kind == RangeKind::kDevice || out->kind == RangeKind::kPool))
+    global_memory.Track(out->va, out->bytes);
   return out;
 }
 
@@ -145,6 +147,7 @@ void Driver::RemoveRange(Range* range) {
   for (Context* context : contexts.all())
     if (context->space.Find(range->va, 1) != nullptr)
       context->space.Unmap(range->va, range->bytes).IgnoreError();
+  if (TracksMemory()) global_memory.Forget(range->va, range->bytes);
   if (range->device != nullptr && range->kind != RangeKind::kVirtual && range->kind != RangeKind::kPool)
     range->device->used_bytes -= range->bytes;
   ranges.erase(range->va);

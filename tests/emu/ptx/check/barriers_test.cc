@@ -62,6 +62,8 @@ TEST(BarriersCheckTest, ACountThatExitedWarpsCannotFillIsFound) {
   const std::string body = "setp.ge.u32 %p, %r0, 64;\n@%p exit;\nbar.sync 1, ";
   const Checked bad = Barriers(body + "96;\nret;", 96);
   EXPECT_EQ(bad.fault.kind, FaultKind::kHang);
+  EXPECT_NE(bad.fault.message.find("at barrier 1 (64 of 96 threads have come)"), std::string::npos)
+      << bad.fault.message;
   const Checked good = Barriers(body + "64;\nret;", 96);
   EXPECT_EQ(good.fault.message, "");
   EXPECT_TRUE(good.reports.empty());

@@ -128,6 +128,17 @@ TEST(RacesCheckTest, AtomicsDoNotRaceWithEachOther) {
   EXPECT_CLEAN(Races(add + "ld.volatile.shared.u32 %r4, [%r1];\nret;", 128));
 }
 
+TEST(RacesCheckTest, APlainLoadBeforeALoopOfCompareAndSwapIsAWarning) {
+  const std::string body =
+      "ld.global.u32 %r1, [%o];\nL:\nadd.u32 %r2, %r1, 1;\natom.global.cas.b32 %r3, [%o], %r1, %r2;\n"
+      "setp.ne.u32 %p, %r1, %r3;\nmov.u32 %r1, %r3;\n@%p bra L;\nret;";
+  const Checked c = Races(body, 64, {}, kShared, "fail");
+  EXPECT_EQ(c.fault.message, "");
+  EXPECT_EQ(c.Errors(), "");
+  EXPECT_NE(c.Errors(CheckSeverity::kWarning).find("a compare-and-swap, which tells"), std::string::npos);
+  EXPECT_EQ(c.values[0], 64u);
+}
+
 TEST(RacesCheckTest, BlocksRaceInGlobalMemory) {
   const std::string body = "mov.u32 %r1, %ctaid.x;\n";
   EXPECT_RACE(Races(body + "st.global.u32 [%i], %r1;\nret;", 32, Dim3{2}),
