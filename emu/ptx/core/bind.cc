@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "emu/ptx/core/contract.h"
 #include "emu/ptx/core/operand_width.h"
 #include "emu/ptx/core/postdominators.h"
 #include "emu/ptx/core/special_registers.h"
@@ -88,6 +89,7 @@ class FunctionBinder {
     leave.falls_through = false;
     leave.leaves = true;
     flow.push_back(leave);
+    if (program_.options.contract) Contract(flow);
     const std::vector<uint32_t> points = ReconvergencePoints(flow);
     for (size_t i = 0; i < points.size(); ++i) bound_.code[i].reconverge = points[i];
     bound_.frame_bytes = static_cast<uint32_t>(AlignUp(used_, 64));
@@ -223,6 +225,48 @@ class FunctionBinder {
       inst->aux[0] = reinterpret_cast<uint64_t>(&list);
     }
     return absl::OkStatus();
+  }
+
+  // The product keeps its place: what it writes is not read, as FindContractions has it.
+  void Contract(const std::vector<Flow>& flow) {
+    ExecContext context;
+    context.module = program_.module.get();
+    context.function = &text_;
+    const Src sinks;  // PlaceRows
+    for (const Contraction& c : FindContractions(text_, flow)) {
+      Inst& sum = bound_.code[static_cast<size_t>(c.sum)];
+      const Inst& product = bound_.code[static_cast<size_t>(c.product)];
+      // Registers that change while they are read have wrappers of their own.
+      if (sum.wrapped != nullptr || product.wrapped != nullptr) continue;
+      const Src* const factors = FactorsOf(c.product, c.keep_factors);
+      FusedSum& fused = program_.fused_sums.emplace_back();
+      const Exec exec = MakeFusedSum(sum, product, factors, c.addend, c.negate_product, c.negate_addend,
+                                     context, sinks, &fused);
+      if (exec.fn == nullptr) continue;
+      sum.exec = exec.fn;
+      sum.aux[0] = exec.aux[0];
+      sum.aux[1] = exec.aux[1];
+    }
+  }
+
+  // Rows where a product's factors stand when its sums run.
+  const Src* FactorsOf(int product, bool keep) {
+    KeptFactors*& kept = factors_[product];
+    if (kept != nullptr) return kept->to;
+    kept = &program_.kept_factors.emplace_back();
+    Inst& inst = bound_.code[static_cast<size_t>(product)];
+    kept->product = inst;
+    for (int i = 0; i < 2; ++i) {
+      kept->from[i] = kept->to[i] = inst.src(i == 0 || inst.num_operands < 3 ? 1 : 2);
+      if (!keep) continue;
+      kept->to[i] = Src{.offset = used_, .bytes = static_cast<uint8_t>(kept->from[i].bytes == 8 ? 8 : 4)};
+      used_ += kept->to[i].bytes == 8 ? 256 : 128;
+    }
+    if (keep) {
+      inst.exec = KeepFactorsExec;
+      inst.aux[0] = reinterpret_cast<uint64_t>(kept);
+    }
+    return kept->to;
   }
 
   // What one element of {a, b, ...} has of a whole register.
@@ -500,6 +544,7 @@ class FunctionBinder {
   uint64_t local_end_ = 0;
   bool reads_clock_ = false;
   std::map<std::pair<int, int>, int64_t> spilled_;
+  std::map<int, KeptFactors*> factors_;  // by product
 };
 
 }  // namespace
@@ -526,8 +571,10 @@ absl::Status Program::Impl::Bind(const SymbolAddresses& addresses) {
 }
 
 absl::StatusOr<std::shared_ptr<const Program>> Program::Build(std::shared_ptr<const Module> module,
-                                                              const SymbolAddresses& addresses) {
+                                                              const SymbolAddresses& addresses,
+                                                              const BuildOptions& options) {
   std::shared_ptr<Program> program(new Program);
+  program->impl_->options = options;
   program->impl_->module = std::move(module);
   US_RETURN_IF_ERROR(program->impl_->Bind(addresses));
   return std::shared_ptr<const Program>(std::move(program));

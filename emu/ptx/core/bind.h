@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "emu/ptx/core/layout.h"
 #include "emu/ptx/core/program.h"
+#include "emu/ptx/semantics/fused_sum.h"
 
 namespace understudy::emu::ptx {
 
@@ -44,6 +45,9 @@ struct Program::Impl {
   std::deque<std::vector<BoundOperand>> operand_storage;
   std::deque<CallPlan> calls;
   std::deque<std::string> notes;
+  std::deque<FusedSum> fused_sums;
+  std::deque<KeptFactors> kept_factors;
+  BuildOptions options;
 
   absl::Status Bind(const SymbolAddresses& addresses);
   Src SpecialRowOf(uint16_t special, uint8_t bytes, int64_t addend);

@@ -113,12 +113,19 @@ struct SpecialRow {
 // addresses by name. A function-local .global/.const variable is named "function.variable".
 using SymbolAddresses = std::map<std::string, uint64_t>;
 
+struct BuildOptions {
+  // Fuses sums with the products that feed them where ptxas does (contract.h). Off: each instruction rounds,
+  // as with ptxas --fmad=false.
+  bool contract = true;
+};
+
 class Program {
  public:
   // InvalidArgument naming the symbol that has no address. Instructions that the emulator refuses do not fail
   // the build: executing one is a kRefused fault with the reason.
   static absl::StatusOr<std::shared_ptr<const Program>> Build(std::shared_ptr<const Module> module,
-                                                              const SymbolAddresses& addresses);
+                                                              const SymbolAddresses& addresses,
+                                                              const BuildOptions& options = {});
   ~Program();
 
   const Module& module() const;

@@ -100,7 +100,7 @@ struct Warp {
   uint32_t local_bytes = 0;  // per lane
   const uint8_t* kernel_params = nullptr;
   uint32_t kernel_param_bytes = 0;
-  void* async = nullptr;  // cp.async groups, bulk groups, wgmma groups: room mem's own state, see core/cta.h
+  void* async = nullptr;  // what the memory family keeps: groups of cp.async, bulk copies and wgmma
 
   Fault* fault = nullptr;
   AccessLog* log = nullptr;  // checks: where the accesses of an instruction are noted

@@ -206,13 +206,19 @@ uint16_t FloatToHalf(uint32_t x) {
 
 }  // namespace
 
-uint32_t RcpApproxF32(uint32_t x, bool ftz) {
-  if (ftz) return Rcp(x);
+Factors RcpApproxFactors(uint32_t x, bool ftz) {
+  if (ftz) return {kOne, Rcp(x)};
   const uint32_t magnitude = x & ~kSign;
   const uint32_t scale = magnitude < kLeastNormal                           ? Power(24)
                          : magnitude > Power(126) && magnitude <= kInfinity ? Power(-2)
                                                                             : kOne;
-  return Multiply(scale, Rcp(Multiply(x, scale)));
+  return {scale, Rcp(Multiply(x, scale))};
+}
+
+uint32_t RcpApproxF32(uint32_t x, bool ftz) {
+  if (ftz) return Rcp(x);
+  const Factors f = RcpApproxFactors(x, false);
+  return Multiply(f.a, f.b);
 }
 
 uint32_t RsqrtApproxF32(uint32_t x, bool ftz) {
@@ -248,16 +254,15 @@ uint32_t Ex2ApproxF32(uint32_t x, bool ftz) {
 
 uint32_t TanhApproxF32(uint32_t x) { return Tanh(x); }
 
-uint32_t DivApproxF32(uint32_t a, uint32_t b, bool ftz) {
-  if (ftz) return MultiplyFtz(a, Rcp(b));
-  if ((b & ~kSign) < kLeastNormal) {
+Factors DivApproxFactors(uint32_t a, uint32_t b, bool ftz) {
+  if (!ftz && (b & ~kSign) < kLeastNormal) {
     a = Multiply(a, Power(24));
     b = Multiply(b, Power(24));
   }
-  return Multiply(a, Rcp(b));
+  return {a, Rcp(b)};
 }
 
-uint32_t DivFullF32(uint32_t a, uint32_t b, bool ftz) {
+Factors DivFullFactors(uint32_t a, uint32_t b, bool ftz) {
   const uint32_t magnitude = b & ~kSign;
   const bool large = magnitude > Power(126) && magnitude <= kInfinity;
   if (ftz) {
@@ -265,14 +270,22 @@ uint32_t DivFullF32(uint32_t a, uint32_t b, bool ftz) {
       a = MultiplyFtz(a, Power(-2));
       b = MultiplyFtz(b, Power(-2));
     }
-    return MultiplyFtz(a, Rcp(b));
-  }
-  if (large || magnitude < kLeastNormal) {
+  } else if (large || magnitude < kLeastNormal) {
     const uint32_t scale = large ? Power(-2) : Power(24);
     a = Multiply(a, scale);
     b = Multiply(b, scale);
   }
-  return Multiply(a, Rcp(b));
+  return {a, Rcp(b)};
+}
+
+uint32_t DivApproxF32(uint32_t a, uint32_t b, bool ftz) {
+  const Factors f = DivApproxFactors(a, b, ftz);
+  return ftz ? MultiplyFtz(f.a, f.b) : Multiply(f.a, f.b);
+}
+
+uint32_t DivFullF32(uint32_t a, uint32_t b, bool ftz) {
+  const Factors f = DivFullFactors(a, b, ftz);
+  return ftz ? MultiplyFtz(f.a, f.b) : Multiply(f.a, f.b);
 }
 
 namespace {

@@ -20,6 +20,15 @@ uint32_t TanhApproxF32(uint32_t x);
 uint32_t DivApproxF32(uint32_t a, uint32_t b, bool ftz);
 uint32_t DivFullF32(uint32_t a, uint32_t b, bool ftz);
 
+// The last step of rcp.approx, div.approx and div.full is a product: of what. (Of rcp with .ftz there is
+// none: factor 1.)
+struct Factors {
+  uint32_t a = 0, b = 0;
+};
+Factors RcpApproxFactors(uint32_t x, bool ftz);
+Factors DivApproxFactors(uint32_t a, uint32_t b, bool ftz);
+Factors DivFullFactors(uint32_t a, uint32_t b, bool ftz);
+
 uint64_t RcpApproxFtzF64(uint64_t x);
 uint64_t RsqrtApproxF64(uint64_t x, bool ftz);
 
