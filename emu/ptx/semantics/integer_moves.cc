@@ -60,6 +60,19 @@ ExecResult Move128(Warp& w, const Inst& inst) {
   return ExecResult::kNext;
 }
 
+// mov.v2 and mov.v4, an element at a time, all read first.
+ExecResult MoveVector(Warp& w, const Inst& inst) {
+  const BoundOperand &to = inst.op(0), &from = inst.op(1);
+  alignas(64) uint64_t value[4][kWarpSize];
+  for (int i = 0; i < to.num_elements; ++i) {
+    const Row64 row(w, from.elements[i].row);
+    std::memcpy(value[i], row.row, sizeof value[i]);
+  }
+  for (int i = 0; i < to.num_elements; ++i)
+    if (!to.elements[i].row.sink) StoreRow(w, to.elements[i].row, value[i]);
+  return ExecResult::kNext;
+}
+
 template <Op op>
 ExecResult PredicateLogic(Warp& w, const Inst& inst) {
   const uint32_t a = w.Pred(inst.src(1)), b = inst.num_operands > 2 ? w.Pred(inst.src(2)) : 0;
@@ -82,6 +95,15 @@ Exec FindMove(const Instruction& inst) {
     return Refused(inst, "PTX has no such combination of type and operands");
   const Operand &to = inst.operands[0], &from = inst.operands[1];
   const bool unpacks = to.kind == Operand::Kind::kVector, packs = from.kind == Operand::Kind::kVector;
+  if (inst.Has("v2") || inst.Has("v4")) {
+    const size_t elements = inst.Has("v2") ? 2 : 4;
+    // A special register is a vector of its four elements.
+    const bool matches =
+        packs ? from.elements.size() == elements : from.kind == Operand::Kind::kSpecial && elements == 4;
+    if (!unpacks || to.elements.size() != elements || !matches || bits > 64)
+      return Refused(inst, "expected vectors of as many elements");
+    return Exact(MoveVector);
+  }
   const size_t parts = unpacks ? to.elements.size() : packs ? from.elements.size() : 1;
   if ((unpacks && packs) || (unpacks && from.kind != Operand::Kind::kRegister) ||
       (parts != 1 && parts != 2 && parts != 4) || static_cast<size_t>(bits) < 8 * parts)

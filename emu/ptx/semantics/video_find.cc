@@ -69,13 +69,14 @@ Exec FindScalar(const Instruction& inst, VideoOp op) {
   plan.saturate = inst.Has("sat");
   plan.wrap = inst.Has("wrap");
   const bool joins = inst.Has("add") || inst.Has("min") || inst.Has("max");
-  if ((n == 4) != (joins || plan.d.bits != 32) || (joins && plan.d.bits != 32))
-    return Refused(inst, "a fourth operand goes with a second operation, or with a selector of the result");
-  plan.second = inst.Has("add")   ? VideoSecond::kAdd
-                : inst.Has("min") ? VideoSecond::kMin
-                : inst.Has("max") ? VideoSecond::kMax
-                : n == 4          ? VideoSecond::kMerge
-                                  : VideoSecond::kNone;
+  if ((n == 3 && (joins || plan.d.bits != 32)) || (joins && plan.d.bits != 32))
+    return Refused(inst,
+                   "a second operation or a selector of the result goes with a fourth operand, one of them");
+  plan.second = inst.Has("add")    ? VideoSecond::kAdd
+                : inst.Has("min")  ? VideoSecond::kMin
+                : inst.Has("max")  ? VideoSecond::kMax
+                : plan.d.bits < 32 ? VideoSecond::kMerge
+                                   : VideoSecond::kNone;
   return ExactWithPlan(static_cast<K>(static_cast<int>(K::kVAdd) + static_cast<int>(op)), plan);
 }
 
