@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warp instructions a second of the PTX emulator on one host thread: a loop of FMAs and a matrix product's
-// inner loop over shared memory.
+// Warp instructions a second of the PTX emulator on one host thread: loops of FMAs, of integers, over shared
+// memory, and a matrix product of tensor cores.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -70,6 +70,28 @@ void IntegerLoop(benchmark::State& state) {
   Measure(state, Kernel("", body));
 }
 BENCHMARK(IntegerLoop);
+
+// The inner loop of a matrix product of f16 with f32 sums: each warp's 16x16 tile of both factors from shared
+// memory by ldmatrix, two m16n8k16 products a turn.
+void MmaGemm(benchmark::State& state) {
+  const std::string setup =
+      "mov.u32 %r3, s;\nand.b32 %r4, %r0, 15;\nshl.b32 %r4, %r4, 5;\nand.b32 %r5, %r0, 16;\nadd.u32 %r3, "
+      "%r3, "
+      "%r4;\nadd.u32 %r3, %r3, %r5;\nmov.f32 %f2, 0f00000000;\nmov.f32 %f3, %f2;\nmov.f32 %f4, %f2;\nmov.f32 "
+      "%f5, %f2;\nmov.f32 %f6, %f2;\nmov.f32 %f7, %f2;\nmov.f32 %f8, %f2;\nmov.f32 %f9, %f2;\n";
+  const std::string loop =
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r6, %r7, %r8, %r9}, [%r3];\n"
+      "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r10, %r11, %r12, %r13}, [%r3+4096];\n"
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f2, %f3, %f4, %f5}, {%r6, %r7, %r8, %r9}, {%r10, "
+      "%r11}, {%f2, %f3, %f4, %f5};\n"
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f6, %f7, %f8, %f9}, {%r6, %r7, %r8, %r9}, {%r12, "
+      "%r13}, {%f6, %f7, %f8, %f9};\n";
+  Measure(state, Kernel(setup, loop));
+  // Seven instructions a turn, two of them of 16 * 8 * 16 multiply-adds.
+  state.counters["flop"] = benchmark::Counter(
+      static_cast<double>(state.items_processed()) / 7 * 2 * 2 * 16 * 8 * 16, benchmark::Counter::kIsRate);
+}
+BENCHMARK(MmaGemm);
 
 }  // namespace
 }  // namespace understudy::emu::ptx
