@@ -85,7 +85,12 @@ absl::StatusOr<KernelRanges> RangesOf(const UOpRef& kernel) {
       return absl::InvalidArgumentError(
           absl::StrCat("kernel stores by ", OpName(store->op()), ", expected STORE at an INDEX"));
     }
-    std::vector<UOpRef> own(store->src().begin() + 2, store->src().end());
+    // Ranges of kind reduce are run through in order: no choice is about them.
+    std::vector<UOpRef> own;
+    for (size_t i = 2; i < store->num_src(); ++i) {
+      const UOpRef& r = store->src(i);
+      if (r->op() != Op::kRange || RangeKind(r) != AxisKind::kReduce) own.push_back(r);
+    }
     if (store == kernel->src(0)) ranges.outputs = own;
     if (own != ranges.outputs)
       return absl::UnimplementedError(

@@ -89,6 +89,12 @@ UOpRef Place(const UOpRef& kernel, const uop::SubstitutionMap& map) {
   return done.at(kernel.get());
 }
 
+// What a loop around all of the kernel's STOREs closes.
+UOpRef BodyOf(const UOpRef& kernel) {
+  return kernel->num_src() == 1 ? UOpRef(kernel->src(0))
+                                : uop::Sink({kernel->src().begin(), kernel->src().end()});
+}
+
 }  // namespace
 
 absl::StatusOr<UOpRef> AssignDimensions(const UOpRef& kernel, const Target& target, Dimensions* dims) {
@@ -106,13 +112,15 @@ absl::StatusOr<UOpRef> AssignDimensions(const UOpRef& kernel, const Target& targ
         std::remove_if(ranges.begin(), ranges.end(), [&](const UOpRef& r) { return thread.contains(r); }),
         ranges.end());
     if (ranges.empty()) return spread;
-    const UOpRef body = spread->num_src() == 1 ? UOpRef(spread->src(0))
-                                               : uop::Sink({spread->src().begin(), spread->src().end()});
-    return spread->WithSrc({uop::End(body, ranges)});
+    return spread->WithSrc({uop::End(BodyOf(spread), ranges)});
   }
-  std::vector<UOpRef> global, local;
+  std::vector<UOpRef> global, local, ordered;
   for (const UOpRef& r : ranges) {
     const AxisKind k = RangeKind(r);
+    if (k == AxisKind::kReduce) {
+      ordered.push_back(r);
+      continue;
+    }
     (k == AxisKind::kLocal || k == AxisKind::kGroupReduce ? local : global).push_back(r);
   }
   // The grid has room for the most steps: a workgroup past the end of a variable range does nothing.
@@ -126,7 +134,9 @@ absl::StatusOr<UOpRef> AssignDimensions(const UOpRef& kernel, const Target& targ
     const UOpRef inside = uop::CmpLt(map.at(r), r->src(0));
     exists = exists == nullptr ? inside : exists & inside;
   }
-  const UOpRef placed = Place(kernel, map);
+  UOpRef placed = Place(kernel, map);
+  // Every work-item runs through the sources of a scatter in order.
+  if (!ordered.empty()) placed = placed->WithSrc({uop::End(BodyOf(placed), ordered)});
   if (exists == nullptr) return placed;
   return placed->WithSrc({uop::EndIf(uop::If(exists), {placed->src().begin(), placed->src().end()})});
 }

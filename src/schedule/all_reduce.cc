@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/schedule/all_reduce.h"
 
+#include <algorithm>
+
 #include "src/base/status.h"
 #include "src/schedule/pieces.h"
 #include "src/uop/build.h"
@@ -66,6 +68,18 @@ Values Ring(Op op, const Values& p, const Names& devices) {
   return out;
 }
 
+// Whether values go round from neighbour to neighbour; two devices are each other's only ones.
+bool GoesRound(const AllReduceOptions& options, int64_t bytes, size_t devices) {
+  switch (ChooseAllReduce(options, bytes, devices)) {
+    case AllReduceKind::kRing:
+      return true;
+    case AllReduceKind::kTree:
+      return options.kind == AllReduceKind::kAuto;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 const char* AllReduceName(AllReduceKind kind) {
@@ -115,6 +129,74 @@ std::vector<UOpRef> AllReduce(Op op, const std::vector<UOpRef>& partials,
   Values out;
   for (size_t i = 0; i < partials.size(); ++i)
     out.push_back(place[i] >= 0 ? sums[place[i]] : MoveTo(sums[0], names[0], devices[i]));
+  return out;
+}
+
+std::vector<UOpRef> ReduceScatter(Op op, const std::vector<UOpRef>& partials, const Sharding& parts,
+                                  const AllReduceOptions& options) {
+  std::vector<size_t> with;  // devices that have something to add
+  Values stored(partials.size());
+  for (size_t i = 0; i < partials.size(); ++i) {
+    if (partials[i] == nullptr) continue;
+    with.push_back(i);
+    // Stored as a whole first: every device's part reads it.
+    stored[i] = uop::Contiguous(partials[i]);
+  }
+  US_CHECK(!with.empty());
+  const UOpRef& first = partials[with[0]];
+  const int64_t bytes = first->numel() * first->dtype().ScalarBytes();
+  const bool round = GoesRound(options, bytes, with.size());
+  Values out(parts.devices.size());
+  for (size_t to = 0; to < out.size(); ++to) {
+    const auto [begin, end] = parts.parts[to];
+    if (begin == end) continue;
+    UOpRef sum;
+    std::string at;  // where it is
+    // Round: from the device behind this one to this one.
+    const auto start = round ? std::upper_bound(with.begin(), with.end(), to) - with.begin() : 0;
+    for (size_t k = 0; k < with.size(); ++k) {
+      const size_t from = with[(static_cast<size_t>(start) + k) % with.size()];
+      const UOpRef own = Cut(stored[from], parts.axis, begin, end);
+      if (sum == nullptr) {
+        sum = round ? own : MoveTo(own, parts.devices[from], parts.devices[to]);
+      } else if (round) {
+        sum = uop::Binary(op, MoveTo(sum, at, parts.devices[from]), own);
+      } else {
+        sum = uop::Binary(op, sum, MoveTo(own, parts.devices[from], parts.devices[to]));
+      }
+      at = round ? parts.devices[from] : parts.devices[to];
+    }
+    out[to] = MoveTo(sum, at, parts.devices[to]);
+  }
+  return out;
+}
+
+std::vector<UOpRef> AllGather(const std::vector<UOpRef>& values, const Sharding& parts, const Shape& shape,
+                              const AllReduceOptions& options) {
+  const size_t n = values.size();
+  int64_t bytes = values[0]->dtype().ScalarBytes();
+  for (const int64_t d : shape) bytes *= d;
+  const bool round = GoesRound(options, bytes, n);
+  std::vector<std::vector<Piece>> pieces(n);
+  for (size_t from = 0; from < n; ++from) {
+    const auto [begin, end] = parts.parts[from];
+    if (begin == end) continue;
+    UOpRef v = values[from];
+    for (size_t k = 0; k < n; ++k) {
+      const size_t at = (from + k) % n;
+      if (k > 0)
+        v = round ? MoveTo(v, parts.devices[(at + n - 1) % n], parts.devices[at])
+                  : MoveTo(values[from], parts.devices[from], parts.devices[at]);
+      pieces[at].push_back({begin, v});
+    }
+  }
+  Values out;
+  for (size_t i = 0; i < n; ++i) {
+    if (pieces[i].empty()) return {};
+    std::sort(pieces[i].begin(), pieces[i].end(),
+              [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+    out.push_back(Join(pieces[i], parts.axis, shape));
+  }
   return out;
 }
 

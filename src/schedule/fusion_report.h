@@ -24,6 +24,7 @@ namespace understudy {
   X(ReduceInside, true, "a reduction that another reduction would repeat")                   \
   X(ReducePadded, true, "a reduction under a condition")                                     \
   X(HoldsReduce, true, "computing it again would repeat a reduction")                        \
+  X(Scatter, true, "its terms go to places that they name: added there in order")            \
   X(Places, true, "wanted at too many places of the kernels")                                \
   X(Dear, true, "computing it again costs more than storing it")                             \
   X(Once, false, "wanted once an element")                                                   \

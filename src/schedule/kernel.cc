@@ -211,10 +211,14 @@ FinishedKernel Finish(UOpRef sink, size_t outputs) {
   }
   int64_t next_range = 0;
   std::string dims, reduce_dims;
+  bool scatters = false;
   const UOpRef store = sink->src(0);
   for (size_t i = 2; i < store->num_src(); ++i) {
     const UOpRef& r = store->src(i);
-    map[r] = uop::Range(End(r), next_range++, AxisKind::kGlobal);
+    // A scatter runs over its sources in order.
+    const bool ordered = r->arg_as<RangeArg>().kind == AxisKind::kReduce;
+    scatters |= ordered;
+    map[r] = uop::Range(End(r), next_range++, ordered ? AxisKind::kReduce : AxisKind::kGlobal);
     absl::StrAppend(&dims, "_", EndText(r));
   }
   for (const UOp* u : uop::Toposort(sink)) {
@@ -234,8 +238,10 @@ FinishedKernel Finish(UOpRef sink, size_t outputs) {
   if (dims.empty()) dims = "_1";
   sink = uop::Substitute(sink, map);
   sink = SimplifyIndices(sink);
-  const std::string kind =
-      absl::StrCat(reduce_dims.empty() ? "e" : "r", outputs > 1 ? absl::StrCat(outputs) : "");
+  const std::string kind = absl::StrCat(scatters              ? "s"
+                                        : reduce_dims.empty() ? "e"
+                                                              : "r",
+                                        outputs > 1 ? absl::StrCat(outputs) : "");
   result.sink = uop::Sink({sink->src().begin(), sink->src().end()}, absl::StrCat(kind, dims, reduce_dims));
   return result;
 }

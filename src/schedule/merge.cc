@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "src/schedule/index_expr.h"
 #include "src/schedule/partial_store.h"
+#include "src/schedule/scatter.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 #include "src/uop/sizes.h"
@@ -31,7 +32,7 @@ struct Facts {
   std::vector<int64_t> ends;                                     // of the output's ranges
   double outputs = 1, steps = 1;  // elements; times the steps of the largest reduction
   int64_t largest_read = 0;       // elements
-  bool partial = false;           // partial_store.h
+  bool alone = false;             // partial_store.h, scatter.h: runs over other ranges than its output's
 };
 
 // Two ranges of one run end together when these are equal: the number of steps, or what stands for a variable
@@ -89,7 +90,8 @@ Facts FactsOf(const Unit& unit, const std::vector<int64_t>& elements) {
     }
   }
   f.steps = f.outputs * most;
-  f.partial = FindPartialStore(unit.value, unit.store_index, unit.ranges, unit.slot).has_value();
+  f.alone =
+      unit.scatter || FindPartialStore(unit.value, unit.store_index, unit.ranges, unit.slot).has_value();
   for (int slot : f.reads) {
     if (slot >= kNewContents) slot -= kNewContents;
     f.largest_read = std::max(f.largest_read, elements[slot]);
@@ -248,8 +250,7 @@ class Arranger {
   }
 
   bool Fits(int a, int b) const {
-    // What writes a part of its output runs over that part only.
-    return !units_[b].is_copy && !facts_[a].partial && !facts_[b].partial &&
+    return !units_[b].is_copy && !facts_[a].alone && !facts_[b].alone &&
            units_[a].device == units_[b].device && facts_[a].ends == facts_[b].ends;
   }
 
@@ -425,8 +426,14 @@ std::vector<Batch> Arrange(const std::vector<Unit>& units, int num_params,
   return Arranger(units, num_params, elements, options).Run(stuck);
 }
 
-KernelDraft DraftOf(const Batch& batch, const std::vector<Unit>& units, int num_params) {
+std::vector<KernelDraft> DraftsOf(const Batch& batch, const std::vector<Unit>& units, int num_params) {
   const Unit& first = units[batch.members[0].unit];
+  if (first.scatter) {
+    if (auto s = FindScatter(first.value, first.store_index, first.ranges, first.slot)) {
+      return {{{{s->fill, first.store_index, first.slot, nullptr}}, first.ranges},
+              {{{s->value, s->index, first.slot, s->valid}}, s->ranges}};
+    }
+  }
   KernelDraft draft;
   draft.ranges = first.ranges;
   if (batch.members.size() == 1) {
@@ -436,7 +443,7 @@ KernelDraft DraftOf(const Batch& batch, const std::vector<Unit>& units, int num_
     } else {
       draft.outputs.push_back({first.value, first.store_index, first.slot, nullptr});
     }
-    return draft;
+    return {draft};
   }
   SharedRanges shared;
   absl::flat_hash_map<int, UOpRef> stored;  // slot as it is read -> its value here
@@ -452,7 +459,7 @@ KernelDraft DraftOf(const Batch& batch, const std::vector<Unit>& units, int num_
     stored[unit.slot < num_params ? unit.slot + kNewContents : unit.slot] = value;
     if (m.stored) draft.outputs.push_back({value, first.store_index, unit.slot, nullptr});
   }
-  return draft;
+  return {draft};
 }
 
 }  // namespace understudy

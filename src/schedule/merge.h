@@ -43,7 +43,7 @@ std::vector<Batch> Arrange(const std::vector<Unit>& units, int num_params,
                            const std::vector<int64_t>& elements, const ScheduleOptions& options,
                            std::vector<int>* stuck);
 
-// The kernel of a batch of kernel units.
-KernelDraft DraftOf(const Batch& batch, const std::vector<Unit>& units, int num_params);
+// The kernels of a batch of kernel units, in order: one, but for a scatter (scatter.h), which is two.
+std::vector<KernelDraft> DraftsOf(const Batch& batch, const std::vector<Unit>& units, int num_params);
 
 }  // namespace understudy

@@ -34,6 +34,7 @@ class Spreader {
 
   absl::StatusOr<SplitRequests> Run(absl::Span<const OutputRequest> requests) {
     for (const OutputRequest& r : requests) US_RETURN_IF_ERROR(analysis_->Look(r.value));
+    FindScattered(requests);
     SplitRequests out;
     for (const UOpRef& u : analysis_->nodes()) US_RETURN_IF_ERROR(One(u));
     for (const OutputRequest& r : requests) AddRequest(r, out);
@@ -50,6 +51,122 @@ class Spreader {
 
  private:
   const Sharding* Of(const UOpRef& u) const { return analysis_->Of(u).sharding; }
+
+  // Results of reductions across the sharded axis that only parts are wanted of, and what only views or
+  // computes from those: every use takes the same part on each device. They are scattered, not spread.
+  void FindScattered(absl::Span<const OutputRequest> requests) {
+    absl::flat_hash_map<const UOp*, const Sharding*> wanted;  // null: all of it, or parts that differ
+    const auto want = [&](const UOpRef& u, const Sharding* s) {
+      const auto [it, fresh] = wanted.emplace(u.get(), s);
+      if (!fresh && it->second != s) it->second = nullptr;
+    };
+    for (const OutputRequest& r : requests) want(r.value, nullptr);
+    // Cuts of a value that every device would have, one for each of them (a replicated tensor that Shard
+    // cuts).
+    absl::flat_hash_set<const UOp*> cuts;
+    std::vector<std::pair<const UOp*, Sharding>> cut_to;
+    for (const UOpRef& u : analysis_->nodes()) {
+      if (u->op() == Op::kCopy && Of(u->src(0)) != nullptr)
+        copied_to_[u->src(0).get()].insert(u->arg_as<std::string>());
+      std::optional<CutCopy> c = CutCopyOf(*u);
+      if (!c) continue;
+      auto at = std::find_if(cut_to.begin(), cut_to.end(), [&](const auto& e) { return e.first == c->of; });
+      if (at == cut_to.end()) {
+        cut_to.push_back({c->of, Sharding{Of(UOpRef(c->of))->devices, c->axis, {}}});
+        at = cut_to.end() - 1;
+        at->second.parts.resize(at->second.devices.size());
+      }
+      if (at->second.axis != c->axis || at->second.parts[c->device].size() != 0) continue;
+      at->second.parts[c->device] = c->part;
+      cuts.insert(u->src(0).get());
+    }
+    for (auto& [of, sharding] : cut_to) {
+      std::vector<Sharding::Part> sorted = sharding.parts;
+      std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+      int64_t covered = 0;
+      for (const Sharding::Part& p : sorted) {
+        if (p.size() > 0 && p.begin == covered) covered = p.end;
+      }
+      const bool all = covered == of->shape()[static_cast<size_t>(sharding.axis)];
+      want(UOpRef(of), all ? analysis_->Intern(std::move(sharding)) : nullptr);
+    }
+    for (size_t k = analysis_->nodes().size(); k-- > 0;) {
+      const UOpRef& u = analysis_->nodes()[k];
+      const ShardingAnalysis::Place& place = analysis_->Of(u);
+      if (cuts.contains(u.get())) continue;
+      if (place.known != nullptr) {
+        want(place.known, nullptr);
+        continue;
+      }
+      const auto mine = wanted.find(u.get());
+      const Sharding* passed = mine == wanted.end() ? nullptr : mine->second;
+      const bool elementwise = IsAlu(u->op()) || u->op() == Op::kDetach ||
+                               u->op() == Op::kContiguousBackward || u->op() == Op::kContiguous ||
+                               u->op() == Op::kWithGradient;
+      const bool whole = place.spread() && place.sharding->replicated() && u->numel() > 0;
+      const bool follows = whole && passed != nullptr && (elementwise || IsMovement(u->op()) || Crosses(*u));
+      if (follows) scattered_.emplace(u.get(), passed);
+      const auto [begin, end] = ShardingAnalysis::ValueSources(*u);
+      for (size_t i = begin; i < end; ++i) {
+        const UOpRef& source = u->src(i);
+        const Sharding* s = nullptr;
+        if (elementwise && place.spread() && !place.sharding->replicated()) {
+          s = place.sharding;
+        } else if (follows && elementwise) {
+          s = passed;
+        } else if (follows && IsMovement(u->op())) {
+          const std::optional<Sharding> back = BackwardMovement(*u, *passed);
+          if (back && !back->replicated()) s = analysis_->Intern(*back);
+        } else if (u->op() == Op::kAssign && i == 1 && place.spread() && !place.sharding->replicated()) {
+          s = place.sharding;
+        }
+        want(source, s);
+      }
+    }
+    // A chain that a view cuts off from parts is computed whole.
+    for (const UOpRef& u : analysis_->nodes()) {
+      if (!scattered_.contains(u.get()) || Crosses(*u)) continue;
+      const auto [begin, end] = ShardingAnalysis::ValueSources(*u);
+      bool below = false;
+      for (size_t i = begin; i < end; ++i) below |= scattered_.contains(u->src(i).get());
+      if (!below) scattered_.erase(u.get());
+    }
+  }
+
+  // A COPY to a device of the part that a SHRINK along one axis cuts out of what all devices have.
+  struct CutCopy {
+    const UOp* of;
+    size_t device;
+    int64_t axis;
+    Sharding::Part part;
+  };
+  std::optional<CutCopy> CutCopyOf(const UOp& u) const {
+    if (u.op() != Op::kCopy || u.src(0)->op() != Op::kShrink || analysis_->Of(&u).known != nullptr)
+      return std::nullopt;
+    const UOp& cut = *u.src(0);
+    const Sharding* s = Of(UOpRef(cut.src(0)));
+    if (s == nullptr || !s->replicated() || analysis_->Of(&cut).known != nullptr) return std::nullopt;
+    const auto at = std::find(s->devices.begin(), s->devices.end(), u.arg_as<std::string>());
+    if (at == s->devices.end()) return std::nullopt;
+    CutCopy out{cut.src(0).get(), static_cast<size_t>(at - s->devices.begin()), -1, {}};
+    const auto& bounds = cut.arg_as<Ints>();
+    for (size_t i = 0; i < cut.shape().size(); ++i) {
+      if (cut.shape()[i] == out.of->shape()[i]) continue;
+      if (out.axis >= 0) return std::nullopt;
+      out.axis = static_cast<int64_t>(i);
+      out.part = {bounds[2 * i], bounds[2 * i + 1]};
+    }
+    if (out.axis < 0 || out.part.size() == 0) return std::nullopt;
+    return out;
+  }
+
+  // A reduction over the axis along which its source is sharded.
+  bool Crosses(const UOp& u) const {
+    if (u.op() != Op::kReduceAxis) return false;
+    const Sharding* from = Of(UOpRef(u.src(0)));
+    const auto& axes = u.arg_as<ReduceArg>().axes;
+    return from != nullptr && !from->replicated() && std::count(axes.begin(), axes.end(), from->axis) != 0;
+  }
 
   // The value of one device that a node became.
   const UOpRef& Single(const UOpRef& u) const { return parts_.at(u.get())[0]; }
@@ -109,6 +226,27 @@ class Spreader {
 
   // A node whose value is on one device or on any.
   absl::StatusOr<UOpRef> OneDevice(const UOp& u) {
+    if (const std::optional<CutCopy> cut = CutCopyOf(u)) {
+      if (const auto it = scattered_.find(cut->of); it != scattered_.end()) {
+        const Sharding& to = *it->second;
+        if (to.axis == cut->axis && to.parts[cut->device] == cut->part) {
+          US_ASSIGN_OR_RETURN(const Parts parts, As(UOpRef(cut->of), to));
+          return uop::Copy(parts[cut->device], to.devices[cut->device]);
+        }
+      }
+    }
+    if (u.op() == Op::kCopy && Of(u.src(0)) != nullptr && !Of(u.src(0))->replicated() && u.numel() > 0) {
+      const Sharding& from = *Of(u.src(0));
+      const absl::flat_hash_set<std::string>& to = copied_to_.at(u.src(0).get());
+      const auto at = std::find(from.devices.begin(), from.devices.end(), u.arg_as<std::string>());
+      const bool everywhere = std::all_of(from.devices.begin(), from.devices.end(),
+                                          [&](const std::string& d) { return to.contains(d); });
+      if (everywhere && at != from.devices.end()) {
+        const auto [all, fresh] = gathered_.try_emplace(u.src(0).get());
+        if (fresh) all->second = AllGather(parts_.at(u.src(0).get()), from, u.shape(), options_.all_reduce);
+        return all->second[static_cast<size_t>(at - from.devices.begin())];
+      }
+    }
     if (u.op() == Op::kCopy && Of(u.src(0)) != nullptr)
       return Gathered(parts_.at(u.src(0).get()), *Of(u.src(0)), u.arg_as<std::string>(), u.src(0)->shape());
     const auto [begin, end] = ShardingAnalysis::ValueSources(u);
@@ -206,12 +344,17 @@ class Spreader {
       return out;
     }
     if (has == want) return parts_.at(u.get());
+    if (const auto it = scattered_.find(u.get()); it != scattered_.end() && it->second == want)
+      return Scattered(u, *want);
     if (const auto it = converted_.find({u.get(), want}); it != converted_.end()) return it->second;
     const ShardingAnalysis::Conversion c = analysis_->Convert(u.get(), want);
     Parts out;
     if (!c.below) {
       if (want->replicated()) US_RETURN_IF_ERROR(CheckGather(*u, *has));
-      out = Reshard(parts_.at(u.get()), *has, *want, u->shape());
+      if (want->replicated() && !has->replicated() && u->numel() > 0)
+        out = AllGather(parts_.at(u.get()), *has, u->shape(), options_.all_reduce);
+      else
+        out = Reshard(parts_.at(u.get()), *has, *want, u->shape());
     } else if (IsMovement(u->op())) {
       US_ASSIGN_OR_RETURN(const Parts source, As(UOpRef(u->src(0)), *c.source));
       const std::optional<Sharding> back = BackwardMovement(*u, *want);
@@ -225,6 +368,27 @@ class Spreader {
     } else {
       const auto [begin, end] = ShardingAnalysis::ValueSources(*u);
       US_ASSIGN_OR_RETURN(out, Elementwise(*u, begin, end, *want));
+    }
+    return converted_[{u.get(), want}] = out;
+  }
+
+  // A part of what FindScattered found on each device.
+  absl::StatusOr<Parts> Scattered(const UOpRef& u, const Sharding& to) {
+    const Sharding* want = analysis_->Intern(to);
+    if (const auto it = converted_.find({u.get(), want}); it != converted_.end()) return it->second;
+    Parts out;
+    if (Crosses(*u)) {
+      out = ReduceScatter(u->arg_as<ReduceArg>().op, partials_.at(u.get()), to, options_.all_reduce);
+      for (size_t i = 0; i < out.size(); ++i) {
+        if (out[i] == nullptr) out[i] = ZeroValue(u->dtype(), to.PartShape(u->shape(), i));
+      }
+    } else if (IsMovement(u->op())) {
+      const Sharding back = *BackwardMovement(*u, to);
+      US_ASSIGN_OR_RETURN(const Parts source, As(UOpRef(u->src(0)), back));
+      for (size_t i = 0; i < source.size(); ++i) out.push_back(Move(*u, source[i], back, to, i));
+    } else {
+      const auto [begin, end] = ShardingAnalysis::ValueSources(*u);
+      US_ASSIGN_OR_RETURN(out, Elementwise(*u, begin, end, to));
     }
     return converted_[{u.get(), want}] = out;
   }
@@ -359,7 +523,9 @@ class Spreader {
         out.push_back(across ? nullptr : ZeroValue(u.dtype(), from.PartShape(u.shape(), i)));
       }
     }
-    return across ? AllReduce(arg.op, out, from.devices, options_.all_reduce) : out;
+    if (!across) return out;
+    if (scattered_.contains(&u)) partials_.emplace(&u, out);
+    return AllReduce(arg.op, out, from.devices, options_.all_reduce);
   }
 
   absl::StatusOr<Parts> Assigned(const UOp& u, const Sharding& s) {
@@ -397,6 +563,10 @@ class Spreader {
   std::shared_ptr<ShardingAnalysis> analysis_;
   absl::flat_hash_map<const UOp*, Parts> parts_;  // one when not spread
   absl::flat_hash_map<std::pair<const UOp*, const Sharding*>, Parts> converted_;
+  absl::flat_hash_map<const UOp*, const Sharding*> scattered_;  // what is wanted of it
+  absl::flat_hash_map<const UOp*, absl::flat_hash_set<std::string>> copied_to_;
+  absl::flat_hash_map<const UOp*, Parts> gathered_;  // of what is copied to all of its devices
+  absl::flat_hash_map<const UOp*, Parts> partials_;  // of scattered reductions
 };
 
 namespace {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
 #include "src/schedule/index_expr.h"
+#include "src/schedule/scatter.h"
 #include "src/schedule/selection.h"
 #include "src/schedule/sizes.h"
 #include "src/uop/build.h"
@@ -119,6 +120,7 @@ void Planner::Analyse() {
     n.cost = n.work = OpCost(*u);
     n.constant = u->op() != Op::kParam && u->op() != Op::kIota;
     n.selection = u->op() == Op::kReduceAxis && IsSelection(*u);
+    if (u->op() == Op::kReduceAxis && !n.selection) n.scatter = ScatterPlaces(*u);
     n.forced = forced_.count(u) != 0;
     for (const UOpRef& s : u->src()) {
       const Node& from = nodes_[number_[s.get()]];
@@ -134,8 +136,9 @@ void Planner::Analyse() {
       n.cost /= std::min(options_.tile, static_cast<double>(u->numel() / u->src(0)->numel()));
     n.cost = std::min(n.cost, 1e6);
     if (u->op() == Op::kReduceAxis && !n.selection)
-      n.work = n.nested_work =
-          (2 + n.nested_work) * static_cast<double>(u->src(0)->numel()) / std::max<double>(1, u->numel());
+      n.work = n.nested_work = (2 + n.nested_work) * static_cast<double>(u->src(0)->numel()) /
+                               std::max<double>(1, static_cast<double>(u->numel()) *
+                                                       static_cast<double>(std::max<int64_t>(1, n.scatter)));
     n.work = std::min(n.work, 1e12);
     if (u->op() == Op::kParam) {
       n.device = devices_[u->arg_as<std::vector<int64_t>>()[0]];
@@ -205,6 +208,7 @@ void Planner::StartUnit(Node& n, int slot, bool computes) {
   unit.device = n.device;
   unit.computes = computes;
   unit.work = n.work;
+  unit.scatter = n.scatter > 0 && computes;
   Request r;
   r.unit = static_cast<int>(units_.size());
   r.evaluations = static_cast<double>(n.op->numel());
@@ -262,6 +266,7 @@ FusionDecision Planner::Judge(const Node& n) const {
   if (u.op() == Op::kContiguous) return because(FusionReason::kAsked);
   if (u.op() == Op::kReduceAxis && !n.selection) {
     if (u.src(0)->numel() == 0) return because(FusionReason::kConstant);
+    if (n.scatter > 0) return because(FusionReason::kScatter);
     if (in_reduce) return because(FusionReason::kReduceInside);
     if (grown) return because(FusionReason::kReduceAgain);
     if (padded) return because(FusionReason::kReducePadded);
@@ -391,6 +396,7 @@ void Planner::Propagate(Node& n, size_t number) {
         if (!n.selection) r.evaluations *= static_cast<double>(u.src(0)->shape()[axis]);
       }
       if (ranges.empty()) r.in_reduce = at.in_reduce;
+      if (n.scatter > 0) r.evaluations /= static_cast<double>(n.scatter);
       from.push_back(Ask(u.src(0), std::move(r)));
     }
   } else {

@@ -40,6 +40,7 @@ struct Unit {
   std::vector<UOpRef> ranges;
   UOpRef value;  // filled by BuildExpressions
   UOpRef store_index;
+  bool scatter = false;  // perhaps two kernels: scatter.h
   bool computes =
       true;         // false: fills an output from a value that is stored elsewhere (no other unit reads it)
   double work = 0;  // simple operations an element, about
@@ -98,6 +99,7 @@ class Planner {
     bool forced = false;     // must be stored
     bool constant = false;   // the same everywhere: neither buffers nor positions
     bool selection = false;  // a reduction with one term (selection.h)
+    int64_t scatter = 0;     // the places of a scatter (scatter.h)
     int stored = -1;         // slot
     std::vector<Request> requests;
     absl::flat_hash_map<Key, int> known;

@@ -76,15 +76,17 @@ bool ReadsAcross(const Unit& u) {
   return false;
 }
 
+// `last_items`: of each batch.
 FusionReport ReportOf(std::vector<FusionDecision> decisions, const std::vector<Unit>& units,
-                      const std::vector<Batch>& batches, const Schedule& schedule) {
+                      const std::vector<Batch>& batches, const std::vector<int>& last_items,
+                      const Schedule& schedule) {
   FusionReport report;
   std::vector<std::pair<int, bool>> item_of(units.size());
   for (size_t b = 0; b < batches.size(); ++b) {
-    for (const Batch::Member& m : batches[b].members) item_of[m.unit] = {static_cast<int>(b), m.stored};
+    const int item = last_items[b];
+    for (const Batch::Member& m : batches[b].members) item_of[m.unit] = {item, m.stored};
     if (batches[b].members.size() == 1) continue;
-    FusionReport::Merge merge{
-        static_cast<int>(b), schedule.items[b].kernel->arg_as<KernelArg>().name, {}, {}};
+    FusionReport::Merge merge{item, schedule.items[item].kernel->arg_as<KernelArg>().name, {}, {}};
     for (const Batch::Member& m : batches[b].members) {
       merge.values.push_back(units[m.unit].root);
       merge.reasons.push_back(MergeReasonText(m.reason));
@@ -176,21 +178,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
       temp.first_use = -1;
       schedule.temporaries.push_back(temp);
     }
-    for (const Batch& batch : batches) {
-      const Unit& u = units[batch.members[0].unit];
-      ScheduleItem item;
-      item.device = u.device;
-      if (u.is_copy) {
-        item.kind = ScheduleItem::Kind::kCopy;
-        item.slots = {u.slot, u.source};
-      } else {
-        FinishedKernel k = finish(DraftOf(batch, units, num_params));
-        US_RETURN_IF_ERROR(uop::CheckSpec(k.sink, uop::Stage::kKernel));
-        item.outputs = static_cast<int>(k.sink->num_src());
-        item.kernel = std::move(k.sink);
-        item.variables = VariableNames(item.kernel);
-        item.slots = std::move(k.slots);
-      }
+    const auto add = [&](ScheduleItem item) {
       const int at = static_cast<int>(schedule.items.size());
       for (int& slot : item.slots) {
         if (slot >= kNewContents) slot -= kNewContents;
@@ -200,8 +188,32 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
         t.last_use = at;
       }
       schedule.items.push_back(std::move(item));
+    };
+    std::vector<int> last_items;
+    for (const Batch& batch : batches) {
+      const Unit& u = units[batch.members[0].unit];
+      ScheduleItem item;
+      item.device = u.device;
+      if (u.is_copy) {
+        item.kind = ScheduleItem::Kind::kCopy;
+        item.slots = {u.slot, u.source};
+        add(std::move(item));
+      } else {
+        for (const KernelDraft& draft : DraftsOf(batch, units, num_params)) {
+          FinishedKernel k = finish(draft);
+          US_RETURN_IF_ERROR(uop::CheckSpec(k.sink, uop::Stage::kKernel));
+          item.outputs = static_cast<int>(k.sink->num_src());
+          item.kernel = std::move(k.sink);
+          item.variables = VariableNames(item.kernel);
+          item.slots = std::move(k.slots);
+          add(item);
+        }
+      }
+      last_items.push_back(static_cast<int>(schedule.items.size()) - 1);
     }
-    if (report != nullptr) *report = ReportOf(planner.TakeDecisions(), units, batches, schedule);
+    if (report != nullptr) {
+      *report = ReportOf(planner.TakeDecisions(), units, batches, last_items, schedule);
+    }
     DropUnused(schedule);
     PlaceTemporaries(schedule);
     return schedule;

@@ -137,10 +137,13 @@ std::vector<SpecRule> KernelRules() {
          return IsScalarValue(n) && IsScalarValue(*n.src(0)) &&
                 AllSources(n, 1, [](const UOp& s) { return IsRangeOf(s, AxisKind::kReduce); });
        }},
-      {"store", OpSetOf({Op::kStore}), "(INDEX, scalar, RANGEs of kind global...)",
+      {"store", OpSetOf({Op::kStore}),
+       "(INDEX, scalar, RANGEs of kind global, or of kind reduce: run through in order...)",
        [](const UOp& n) {
          return n.src(0)->op() == Op::kIndex && IsScalarValue(*n.src(1)) &&
-                AllSources(n, 2, [](const UOp& s) { return IsRangeOf(s, AxisKind::kGlobal); });
+                AllSources(n, 2, [](const UOp& s) {
+                  return IsRangeOf(s, AxisKind::kGlobal) || IsRangeOf(s, AxisKind::kReduce);
+                });
        }},
       {"kernel", OpSetOf({Op::kSink}), "a KernelArg, over STOREs",
        [](const UOp& n) {

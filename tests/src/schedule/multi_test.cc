@@ -103,6 +103,137 @@ TEST(AllReduce, GatheringMovesEachPartOnce) {
   EXPECT_EQ(d.engine->stats().bytes_copied, 4 * 3 * 2 * 1 * 4);
 }
 
+// What only parts are wanted of is reduced for each device's own part.
+TEST(ReduceScatter, EveryAlgorithmReducesExactly) {
+  for (const AllReduceKind kind : kKinds) {
+    for (const size_t n : {2, 3, 4, 5}) {
+      SCOPED_TRACE(absl::StrCat(AllReduceName(kind), " over ", n));
+      ShardDevices d("REF", 5, With(kind));
+      for (const int64_t width : {12, 7, 2}) {
+        const Tensor x = d.Whole({11, width}, 3, dtypes::kInt32), s = Shard(x, d.First(n), 0);
+        const Tensor w = d.Whole({width}, 5, dtypes::kInt32), ws = Shard(w, d.First(n), 0);
+        ExpectSame(d, s.Sum({0}) * 3 + ws, x.Sum({0}) * 3 + w);
+        ExpectSame(d, ws - s.Max({0}), w - x.Max({0}));
+        ExpectSame(d, Shard(s.Min({0}), d.First(n), 0), x.Min({0}));
+        // Turned over on the way, and along an axis that a view makes.
+        ExpectSame(d, s.Sum({0}, true).Transpose().Flatten() + ws, x.Sum({0}) + w);
+        // Of one run all of it and parts: the same values.
+        const Tensor sum = s.Sum({0}), part = sum + ws;
+        Tensor whole = sum.Cast(dtypes::kInt64);
+        ASSERT_TRUE(d.Realize({part, whole}).ok());
+        ExpectSame(d, part, x.Sum({0}) + w);
+        ExpectSame(d, whole, x.Sum({0}).Cast(dtypes::kInt64));
+      }
+    }
+  }
+}
+
+TEST(ReduceScatter, BytesOnEveryLink) {
+  for (const size_t n : {2, 3, 4}) {
+    const auto m = static_cast<int64_t>(n);
+    for (const AllReduceKind kind : {AllReduceKind::kNaive, AllReduceKind::kRing}) {
+      for (const bool cut : {false, true}) {
+        SCOPED_TRACE(absl::StrCat(AllReduceName(kind), " over ", n, cut ? " cut" : " met"));
+        ShardDevices d("REF", 4, With(kind));
+        const int64_t width = 24, bytes = width * 4;
+        Tensor s = Shard(d.Whole({8, width}), d.First(n), 0), w = Shard(d.Whole({width}), d.First(n), 0);
+        ASSERT_TRUE(d.Realize({s, w}).ok());
+        d.engine->ResetStats();
+        ASSERT_TRUE(d.Realize({cut ? Shard(s.Sum({0}), d.First(n), 0) : s.Sum({0}) + w}).ok());
+        const EngineStats& stats = d.engine->stats();
+        const auto out = BytesOut(stats);
+        for (size_t i = 0; i < n; ++i) EXPECT_EQ(out.at(d.names[i]), (m - 1) * bytes / m);
+        if (kind == AllReduceKind::kNaive) {
+          EXPECT_EQ(stats.bytes_between.size(), n * (n - 1));
+        } else {
+          EXPECT_EQ(stats.bytes_between.size(), n);
+          for (size_t i = 0; i < n; ++i)
+            EXPECT_EQ(stats.bytes_between.at({d.names[i], d.names[(i + 1) % n]}), (m - 1) * bytes / m);
+        }
+      }
+    }
+  }
+}
+
+// The order of the sum that the header states.
+TEST(ReduceScatter, FloatSumsKeepTheirOrder) {
+  constexpr int kRows = 9, kWidth = 10;
+  std::vector<float> v;
+  uint32_t state = 7;
+  for (int i = 0; i < kRows * kWidth; ++i) {
+    state = state * 1664525u + 1013904223u;
+    v.push_back((static_cast<float>(state >> 8) / (1 << 24) - 0.5f) *
+                std::exp2f(static_cast<float>(state % 13)));
+  }
+  for (const AllReduceKind kind : {AllReduceKind::kNaive, AllReduceKind::kRing}) {
+    const size_t n = 3;
+    ShardDevices d("REF", 3, With(kind));
+    const Tensor s = Shard(Tensor::FromData(v, {kRows, kWidth}, "REF:0"), d.First(n), 0);
+    const std::vector<double> got = d.Values(Shard(s.Sum({0}), d.First(n), 0));
+    const Sharding parts = EvenSharding(d.First(n), 0, kWidth);
+    for (int c = 0; c < kWidth; ++c) {
+      float partial[n] = {};
+      for (int r = 0; r < kRows; ++r) partial[r / 3] += v[static_cast<size_t>(r) * kWidth + c];
+      size_t to = 0;
+      while (c >= parts.parts[to].end) ++to;
+      const size_t start = kind == AllReduceKind::kRing ? to + 1 : 0;
+      float want = partial[start % n];
+      for (size_t k = 1; k < n; ++k) want += partial[(start + k) % n];
+      EXPECT_EQ(static_cast<float>(got[c]), want) << AllReduceName(kind) << " column " << c;
+    }
+  }
+}
+
+TEST(ReduceScatter, GradientsAndStepsEqualOneDevice) {
+  for (const AllReduceKind kind : kKinds) {
+    SCOPED_TRACE(AllReduceName(kind));
+    ShardDevices d("REF", 4, With(kind));
+    const Tensor x = d.Whole({8, 6}, 1), y = d.Whole({8, 4}, 2), w = d.Whole({6, 4}, 3),
+                 m = d.Whole({6, 4}, 4);
+    // Data in parallel, parameters and momentum in parts: the parameter is gathered, its gradient scattered.
+    const auto step = [&](const Tensor& in, const Tensor& target, Tensor weight, Tensor moment, bool spread) {
+      const Tensor whole = spread ? Replicate(weight, d.names) : weight;
+      const Tensor error = in.Matmul(whole) - target;
+      const Tensor g = Gradients((error * error).Sum(), {weight})[0];
+      moment.Assign(moment * 2 + g);
+      weight.Assign(weight - moment);
+      return std::vector<Tensor>{weight, moment};
+    };
+    Tensor w1 = w.Clone(), m1 = m.Clone();
+    const auto one = step(x, y, w1, m1, false);
+    Tensor ws = Shard(w, d.names, 0), ms = Shard(m, d.names, 0);
+    Tensor xs = Shard(x, d.names, 0), ys = Shard(y, d.names, 0);
+    ASSERT_TRUE(d.Realize({ws, ms, xs, ys}).ok());
+    const auto parts = step(xs, ys, ws, ms, true);
+    ASSERT_TRUE(d.Realize({parts[0], parts[1]}).ok());
+    ExpectSame(d, parts[0], one[0]);
+    ExpectSame(d, parts[1], one[1]);
+    // The gradient of a cut of a sum.
+    const Tensor weights = d.Whole({6}, 7), ws6 = Shard(weights, d.names, 0);
+    const Tensor gs = Gradients((Shard(xs.Sum({0}), d.names, 0) * ws6).Sum(), {xs})[0];
+    ExpectSame(d, gs, Gradients((x.Sum({0}) * weights).Sum(), {x})[0]);
+  }
+}
+
+TEST(AllGather, RingsTakeNeighboursOnly) {
+  for (const size_t n : {3, 4}) {
+    ShardDevices d("REF", 4, With(AllReduceKind::kRing));
+    Tensor s = Shard(d.Whole({10, 3}), d.First(n), 0);
+    ASSERT_TRUE(d.Realize({s}).ok());
+    d.engine->ResetStats();
+    Tensor all = Replicate(s, d.First(n));
+    ASSERT_TRUE(d.Realize({all}).ok());
+    const EngineStats& stats = d.engine->stats();
+    EXPECT_EQ(stats.bytes_between.size(), n);
+    for (const auto& [link, sent] : stats.bytes_between) {
+      const auto from = static_cast<size_t>(link.first.back() - '0');
+      EXPECT_EQ(link.second, d.names[(from + 1) % n]);
+    }
+    EXPECT_EQ(stats.bytes_copied, static_cast<int64_t>(n - 1) * 10 * 3 * 4);
+    for (size_t i = 0; i < n; ++i) ExpectSame(d, ShardOf(all, static_cast<int64_t>(i)), d.Whole({10, 3}));
+  }
+}
+
 TEST(AllReduce, TheChoiceFollowsDevicesAndBytes) {
   const AllReduceOptions o;
   EXPECT_EQ(ChooseAllReduce(o, 1 << 30, 2), AllReduceKind::kNaive);
