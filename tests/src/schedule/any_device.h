@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// An engine over one device of any kind, for tests that run the same programs on each.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "src/runtime/engine.h"
+
+namespace understudy::test {
+
+struct AnyDevice {
+  std::string name;  // of the device, for tensors
+  std::unique_ptr<Engine> engine;
+  std::function<absl::Status()> close = [] { return absl::OkStatus(); };
+};
+
+// REF, CPU, X86, A64, AMD or CUDA. NotFound where what the device runs on (QEMU) is absent.
+absl::StatusOr<AnyDevice> OpenAnyDevice(const std::string& kind, EngineOptions options = {});
+
+}  // namespace understudy::test
