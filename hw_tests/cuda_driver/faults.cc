@@ -238,6 +238,71 @@ void FaultPrimary() {
   }
 }
 
+// Ways to go on after a fault, each the first thing that a process tries.
+CUcontext Trap() {
+  const CUcontext context = Start();
+  CUmodule m = nullptr;
+  US_NEED(cuModuleLoadData(&m, kFaults));
+  CUdeviceptr d = Device(4096);
+  void* arguments[] = {&d};
+  Case("launch", cuLaunchKernel(Kernel(m, "trap"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  Case("sync", cuCtxSynchronize());
+  return context;
+}
+void Alive() {
+  CUdeviceptr p = 0;
+  uint32_t word = 7;
+  Case("alloc", cuMemAlloc_v2(&p, 256));
+  Case("copy", cuMemcpyHtoD_v2(p, &word, 4));
+  Case("after.sync", cuCtxSynchronize());
+}
+void RecoverDestroy() {
+  const CUcontext context = Trap();
+  Case("destroy", cuCtxDestroy_v2(context));
+  CUcontext next = nullptr;
+  Case("create", cuCtxCreate_v2(&next, 0, 0));
+  Alive();
+}
+void RecoverReset() {
+  US_NEED(cuInit(0));
+  CUcontext c = nullptr;
+  US_NEED(cuDevicePrimaryCtxRetain(&c, 0));
+  const CUcontext context = Trap();
+  Case("destroy", cuCtxDestroy_v2(context));
+  Case("primary.setCurrent", cuCtxSetCurrent(c));
+  Case("primary.sync", cuCtxSynchronize());
+  Case("reset", cuDevicePrimaryCtxReset_v2(0));
+  Case("release", cuDevicePrimaryCtxRelease_v2(0));
+  Case("retain", cuDevicePrimaryCtxRetain(&c, 0));
+  Case("setCurrent", cuCtxSetCurrent(c));
+  Alive();
+}
+void RecoverOther() {
+  CUcontext first = Start(), second = nullptr;
+  const CUcontext broken = Trap();
+  Case("other.setCurrent", cuCtxSetCurrent(first));
+  Alive();
+  Case("destroy", cuCtxDestroy_v2(broken));
+  Alive();
+  Case("create", cuCtxCreate_v2(&second, 0, 0));
+}
+void RecoverPrimary() {
+  US_NEED(cuInit(0));
+  CUcontext c = nullptr;
+  US_NEED(cuDevicePrimaryCtxRetain(&c, 0));
+  US_NEED(cuCtxSetCurrent(c));
+  CUmodule m = nullptr;
+  US_NEED(cuModuleLoadData(&m, kFaults));
+  CUdeviceptr d = Device(4096);
+  void* arguments[] = {&d};
+  Case("launch", cuLaunchKernel(Kernel(m, "trap"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  Case("sync", cuCtxSynchronize());
+  Case("release", cuDevicePrimaryCtxRelease_v2(0));
+  Case("retain", cuDevicePrimaryCtxRetain(&c, 0));
+  Case("setCurrent", cuCtxSetCurrent(c));
+  Alive();
+}
+
 // Memory of another context of the same device, and a freed address, in kernels.
 void FaultOther() {
   const CUcontext a = Start();
@@ -371,6 +436,10 @@ const std::vector<NamedSection>& FaultSections() {
       {"fault.primary", FaultPrimary},
       {"fault.otherContext", FaultOther},
       {"fault.freed", FaultFreed},
+      {"recover.destroy", RecoverDestroy},
+      {"recover.reset", RecoverReset},
+      {"recover.other", RecoverOther},
+      {"recover.primary", RecoverPrimary},
   };
   return *all;
 }

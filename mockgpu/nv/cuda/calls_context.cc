@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts: made, primary, current, their limits and peers.
+#include <algorithm>
+
 #include "mockgpu/nv/cuda/driver.h"
+#include "src/base/bits.h"
 
 namespace understudy::mockgpu::nv::calls {
 namespace {
@@ -21,6 +24,9 @@ CUresult Create(CUcontext* out, unsigned flags, CUdevice ordinal, unsigned api_v
   Device* device = nullptr;
   US_CUDA_TRY(D().FindDevice(ordinal, &device));
   US_CUDA_REQUIRE(out != nullptr && ValidFlags(flags), CUDA_ERROR_INVALID_VALUE);
+  // One bit means both kinds of core dump.
+  if (flags & CU_CTX_USER_COREDUMP_ENABLE)
+    flags = (flags & ~static_cast<unsigned>(CU_CTX_USER_COREDUMP_ENABLE)) | CU_CTX_COREDUMP_ENABLE;
   *out = D().MakeContext(device, flags);
   (*out)->api_version = api_version;
   Driver::Stack().push_back(*out);
@@ -50,6 +56,7 @@ CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* params, unsigned int 
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context) {
+  US_CUDA_REQUIRE(context != nullptr, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
   US_CUDA_REQUIRE(D().contexts.Has(context), CUDA_ERROR_INVALID_CONTEXT);
   US_CUDA_REQUIRE(!context->primary, CUDA_ERROR_INVALID_CONTEXT);
@@ -62,18 +69,22 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
 
 CUresult cuCtxAttach(CUcontext* out, unsigned int flags) {
   US_CUDA_REQUIRE(flags == 0 && out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  return D().Current(out);
+  US_CUDA_TRY(D().Current(out));
+  ++(*out)->attached;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuCtxDetach(CUcontext context) {
   Context* current = nullptr;
   US_CUDA_TRY(D().Current(&current));
   US_CUDA_REQUIRE(current == context, CUDA_ERROR_INVALID_CONTEXT);
+  if (--context->attached > 0) return CUDA_SUCCESS;
   return cuCtxDestroy_v2(context);
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
+  US_CUDA_REQUIRE(context != nullptr, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(D().contexts.Has(context), CUDA_ERROR_INVALID_CONTEXT);
   Driver::Stack().push_back(context);
   return CUDA_SUCCESS;
@@ -110,19 +121,38 @@ CUresult cuCtxGetCurrent(CUcontext* out) {
   return CUDA_SUCCESS;
 }
 
+namespace {
+
+// The context that was given, or the current one, whatever has happened to it: what is asked of it needs no
+// working context.
+CUresult Any(CUcontext given, Context** out) {
+  const CUresult result = D().Check(given, out);
+  return *out != nullptr ? CUDA_SUCCESS : result;
+}
+
+}  // namespace
+
 CUresult cuCtxGetDevice_v2(CUdevice* out, CUcontext given) {
-  Context* context = nullptr;
-  const CUresult result = D().Check(given, &context);
-  if (context == nullptr) return result;
+  US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
   US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+  if (const Driver::Grave* grave = given == nullptr ? D().CurrentGrave() : nullptr) {
+    *out = grave->device;
+    return CUDA_SUCCESS;
+  }
+  Context* context = nullptr;
+  US_CUDA_TRY(Any(given, &context));
   *out = context->device->index;
   return CUDA_SUCCESS;
 }
 CUresult cuCtxGetDevice(CUdevice* out) { return cuCtxGetDevice_v2(out, nullptr); }
 
 CUresult cuCtxGetFlags(unsigned int* flags) {
+  if (const Driver::Grave* grave = D().CurrentGrave(); grave != nullptr && flags != nullptr) {
+    *flags = grave->flags;
+    return CUDA_SUCCESS;
+  }
   Context* context = nullptr;
-  US_CUDA_TRY(D().Current(&context));
+  US_CUDA_TRY(Any(nullptr, &context));
   US_CUDA_REQUIRE(flags != nullptr, CUDA_ERROR_INVALID_VALUE);
   *flags = context->flags;
   return CUDA_SUCCESS;
@@ -132,13 +162,14 @@ CUresult cuCtxSetFlags(unsigned int flags) {
   Context* context = nullptr;
   US_CUDA_TRY(D().Current(&context));
   US_CUDA_REQUIRE(ValidFlags(flags), CUDA_ERROR_INVALID_VALUE);
-  context->flags = flags;
+  // Host memory is always mapped: the bit says nothing here.
+  context->flags = flags & ~static_cast<unsigned>(CU_CTX_MAP_HOST);
   return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetId(CUcontext given, unsigned long long* id) {
   Context* context = nullptr;
-  US_CUDA_TRY(D().Check(given, &context));
+  US_CUDA_TRY(Any(given, &context));
   US_CUDA_REQUIRE(id != nullptr, CUDA_ERROR_INVALID_VALUE);
   *id = context->id;
   return CUDA_SUCCESS;
@@ -146,7 +177,7 @@ CUresult cuCtxGetId(CUcontext given, unsigned long long* id) {
 
 CUresult cuCtxGetApiVersion(CUcontext given, unsigned int* version) {
   Context* context = nullptr;
-  US_CUDA_TRY(D().Check(given, &context));
+  US_CUDA_TRY(Any(given, &context));
   US_CUDA_REQUIRE(version != nullptr, CUDA_ERROR_INVALID_VALUE);
   *version = context->api_version;
   return CUDA_SUCCESS;
@@ -156,6 +187,8 @@ CUresult cuCtxSynchronize_v2(CUcontext given) {
   Context* context = nullptr;
   US_CUDA_TRY(D().Check(given, &context));
   US_CUDA_TRY(D().CheckNotCapturing(context));
+  // Whatever the mode: the context has a stream that captures.
+  for (const Stream* stream : context->streams) US_CUDA_TRY(Driver::CheckStreamNotCapturing(*stream));
   return D().Wait(context, nullptr);
 }
 CUresult cuCtxSynchronize() { return cuCtxSynchronize_v2(nullptr); }
@@ -163,7 +196,8 @@ CUresult cuCtxSynchronize() { return cuCtxSynchronize_v2(nullptr); }
 CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
   Context* context = nullptr;
   US_CUDA_TRY(D().Current(&context));
-  US_CUDA_REQUIRE(value != nullptr && limit >= 0, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(value != nullptr && limit >= 0 && limit <= CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED,
+                  CUDA_ERROR_INVALID_VALUE);
   const auto it = context->limits.find(limit);
   US_CUDA_REQUIRE(it != context->limits.end(), CUDA_ERROR_UNSUPPORTED_LIMIT);
   *value = it->second;
@@ -173,18 +207,30 @@ CUresult cuCtxGetLimit(size_t* value, CUlimit limit) {
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   Context* context = nullptr;
   US_CUDA_TRY(D().Current(&context));
+  US_CUDA_TRY(D().CheckNotCapturing(context));
+  US_CUDA_REQUIRE(limit >= 0 && limit <= CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED, CUDA_ERROR_INVALID_VALUE);
   const auto it = context->limits.find(limit);
   US_CUDA_REQUIRE(it != context->limits.end(), CUDA_ERROR_UNSUPPORTED_LIMIT);
+  // Minima and units are what an H200 sets when it is asked for less.
   switch (limit) {
     case CU_LIMIT_STACK_SIZE:
-      // What is left of local memory with all threads resident.
-      US_CUDA_REQUIRE(value <= 512 * 1024, CUDA_ERROR_INVALID_VALUE);
-      value = (value + 15) / 16 * 16;
+      // 512 KiB of local memory a thread, less what the driver keeps.
+      US_CUDA_REQUIRE(value <= 512 * 1024 - 576, CUDA_ERROR_INVALID_VALUE);
+      break;
+    case CU_LIMIT_PRINTF_FIFO_SIZE:
+      value = std::max<size_t>(AlignUp(value, size_t{256}), 512 << 10);
       break;
     case CU_LIMIT_MALLOC_HEAP_SIZE:
       // Not once a kernel has used the heap.
       US_CUDA_REQUIRE(context->heap.va == 0, CUDA_ERROR_INVALID_VALUE);
+      value = std::max<size_t>(value, 4 << 20);
       break;
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+      value = std::max<size_t>(value, 32);
+      break;
+    case CU_LIMIT_SHMEM_SIZE:
+    case CU_LIMIT_CIG_ENABLED:
+      return CUDA_ERROR_NOT_PERMITTED;
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
       US_CUDA_REQUIRE(value <= 128, CUDA_ERROR_INVALID_VALUE);
       break;
@@ -192,6 +238,9 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       US_CUDA_REQUIRE(value <= static_cast<size_t>(context->device->Attribute(
                                    CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE)),
                       CUDA_ERROR_INVALID_VALUE);
+      value = AlignUp(
+          value, static_cast<size_t>(std::max(
+                     1, context->device->Attribute(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE) / 10)));
       break;
     default:
       break;
@@ -246,7 +295,7 @@ CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned int flags) {
   US_CUDA_TRY(D().Current(&context));
   US_CUDA_REQUIRE(flags == 0, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(D().contexts.Has(peer), CUDA_ERROR_INVALID_CONTEXT);
-  US_CUDA_REQUIRE(peer != context, CUDA_ERROR_INVALID_DEVICE);
+  US_CUDA_REQUIRE(peer != context, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   int can = 0;
   US_CUDA_TRY(cuDeviceCanAccessPeer(&can, context->device->index, peer->device->index));
   US_CUDA_REQUIRE(can != 0, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
@@ -275,7 +324,6 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice ordinal) {
   if (device->primary == nullptr) {
     device->primary = D().MakeContext(device, device->primary_flags);
     device->primary->primary = true;
-    device->primary_references = 0;
   }
   ++device->primary_references;
   *out = device->primary;
@@ -285,8 +333,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice ordinal) {
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
   Device* device = nullptr;
   US_CUDA_TRY(D().FindDevice(ordinal, &device));
-  US_CUDA_REQUIRE(device->primary != nullptr && device->primary_references > 0, CUDA_ERROR_INVALID_CONTEXT);
-  if (--device->primary_references > 0) return CUDA_SUCCESS;
+  // A reset leaves the references to their holders.
+  US_CUDA_REQUIRE(device->primary_references > 0, CUDA_ERROR_INVALID_CONTEXT);
+  if (--device->primary_references > 0 || device->primary == nullptr) return CUDA_SUCCESS;
   if (device->primary->error == CUDA_SUCCESS) D().Wait(device->primary, nullptr);
   D().DestroyContext(device->primary);
   return CUDA_SUCCESS;
@@ -303,7 +352,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags) {
   Device* device = nullptr;
   US_CUDA_TRY(D().FindDevice(ordinal, &device));
-  US_CUDA_REQUIRE(ValidFlags(flags), CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(ValidFlags(flags) && (flags & CU_CTX_MAP_HOST) == 0, CUDA_ERROR_INVALID_VALUE);
   device->primary_flags = flags;
   if (device->primary != nullptr) device->primary->flags = flags;
   return CUDA_SUCCESS;

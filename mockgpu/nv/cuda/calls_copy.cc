@@ -50,14 +50,16 @@ CUDA_MEMCPY3D To3D(const CUDA_MEMCPY3D_PEER& c) {
 
 CUresult CheckCopy(Driver& driver, const CUDA_MEMCPY3D_PEER& c) {
   if (c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0) return CUDA_SUCCESS;
-  const auto side = [&](CUmemorytype type, const void* host, CUdeviceptr device, size_t x, size_t y, size_t z,
-                        size_t pitch, size_t height) {
-    if (type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
+  const auto side = [&](CUmemorytype type, const void* host, CUdeviceptr device, CUarray array, size_t x,
+                        size_t y, size_t z, size_t pitch, size_t height) {
+    if (type == CU_MEMORYTYPE_ARRAY)
+      return array == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
     US_CUDA_REQUIRE(
         type == CU_MEMORYTYPE_HOST || type == CU_MEMORYTYPE_DEVICE || type == CU_MEMORYTYPE_UNIFIED,
         CUDA_ERROR_INVALID_VALUE);
     const bool rows = c.Height > 1 || c.Depth > 1;
-    US_CUDA_REQUIRE(!rows || (x + c.WidthInBytes <= pitch && (c.Depth == 1 || y + c.Height <= height)),
+    US_CUDA_REQUIRE(pitch == 0 || x + c.WidthInBytes <= pitch, CUDA_ERROR_INVALID_VALUE);
+    US_CUDA_REQUIRE(!rows || (pitch != 0 && (c.Depth == 1 || y + c.Height <= height)),
                     CUDA_ERROR_INVALID_VALUE);
     const uint64_t base = CopyBase(type, host, device);
     const uint64_t first = base + (z * height + y) * pitch + x;
@@ -73,9 +75,9 @@ CUresult CheckCopy(Driver& driver, const CUDA_MEMCPY3D_PEER& c) {
                     CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
   };
-  US_CUDA_TRY(
-      side(c.srcMemoryType, c.srcHost, c.srcDevice, c.srcXInBytes, c.srcY, c.srcZ, c.srcPitch, c.srcHeight));
-  return side(c.dstMemoryType, c.dstHost, c.dstDevice, c.dstXInBytes, c.dstY, c.dstZ, c.dstPitch,
+  US_CUDA_TRY(side(c.srcMemoryType, c.srcHost, c.srcDevice, c.srcArray, c.srcXInBytes, c.srcY, c.srcZ,
+                   c.srcPitch, c.srcHeight));
+  return side(c.dstMemoryType, c.dstHost, c.dstDevice, c.dstArray, c.dstXInBytes, c.dstY, c.dstZ, c.dstPitch,
               c.dstHeight);
 }
 
@@ -107,8 +109,11 @@ bool Pageable(CUmemorytype type, const void* host, CUdeviceptr device) {
 CUresult Copy(CUDA_MEMCPY3D_PEER copy, CUstream handle, bool wait) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
-  if (wait && stream->capture == nullptr) US_CUDA_TRY(D().CheckNotCapturing(stream->context));
-  US_CUDA_REQUIRE(!wait || stream->capture == nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (wait) {
+    US_CUDA_TRY(D().CheckLegacy(*stream));
+    US_CUDA_TRY(D().CheckNotCapturing(stream->context));
+    US_CUDA_TRY(Driver::CheckStreamNotCapturing(*stream));
+  }
   US_CUDA_TRY(CheckCopy(D(), copy));
   if (copy.WidthInBytes == 0 || copy.Height == 0 || copy.Depth == 0) return CUDA_SUCCESS;
   CopyCommand command;
@@ -158,9 +163,13 @@ CUresult Within(uint64_t dst, uint64_t src, size_t bytes, CUstream stream, bool 
 CUresult CheckPeers(CUcontext a, CUcontext b) {
   Context* context = nullptr;
   US_CUDA_TRY(D().Current(&context));
-  US_CUDA_REQUIRE(D().contexts.Has(a) && D().contexts.Has(b), CUDA_ERROR_INVALID_CONTEXT);
-  US_CUDA_TRY(a->error);
-  return b->error;
+  // Null is the current one.
+  for (Context* peer : {a, b}) {
+    if (peer == nullptr) continue;
+    US_CUDA_REQUIRE(D().contexts.Has(peer), CUDA_ERROR_INVALID_CONTEXT);
+    US_CUDA_TRY(peer->error);
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult Fill(CUdeviceptr dst, size_t pitch, unsigned value, unsigned element, size_t width, size_t height,
@@ -168,7 +177,8 @@ CUresult Fill(CUdeviceptr dst, size_t pitch, unsigned value, unsigned element, s
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
   const CUDA_MEMSET_NODE_PARAMS set{dst, pitch, value, element, width, height};
-  US_CUDA_TRY(CheckMemset(D(), set));
+  // A capture does not ask what lies at the address.
+  if (stream->capture == nullptr) US_CUDA_TRY(CheckMemset(D(), set));
   if (width == 0 || height == 0) return CUDA_SUCCESS;
   return D().Submit(stream, MemsetCommand{set});
 }

@@ -46,7 +46,10 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
 
 CUresult cuGetProcAddress_v2(const char* symbol, void** out, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
-  US_CUDA_REQUIRE(symbol != nullptr && out != nullptr && flags <= 3, CUDA_ERROR_INVALID_VALUE);
+  // Programs of a later minor version may ask; those of another major version may not.
+  US_CUDA_REQUIRE(
+      symbol != nullptr && out != nullptr && flags <= 3 && version / 1000 <= kDriverVersion / 1000,
+      CUDA_ERROR_INVALID_VALUE);
   *out = nullptr;
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   const EntryPoint* best = nullptr;
@@ -64,13 +67,18 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** out, int version, cuuint
     *status = best != nullptr ? CU_GET_PROC_ADDRESS_SUCCESS
               : known         ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
                               : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
-  if (best == nullptr) return status != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  if (best == nullptr) return CUDA_SUCCESS;
   *out = best->address;
   return CUDA_SUCCESS;
 }
 
 CUresult cuGetProcAddress(const char* symbol, void** out, int version, cuuint64_t flags) {
-  return cuGetProcAddress_v2(symbol, out, version, flags, nullptr);
+  void* found = nullptr;
+  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_TRY(cuGetProcAddress_v2(symbol, &found, version, flags, nullptr));
+  US_CUDA_REQUIRE(found != nullptr, CUDA_ERROR_NOT_FOUND);
+  *out = found;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetCount(int* count) {
@@ -82,8 +90,9 @@ CUresult cuDeviceGetCount(int* count) {
 
 CUresult cuDeviceGet(CUdevice* out, int ordinal) {
   Device* device = nullptr;
-  US_CUDA_TRY(D().FindDevice(ordinal, &device));
+  US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
   US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_TRY(D().FindDevice(ordinal, &device));
   *out = device->index;
   return CUDA_SUCCESS;
 }

@@ -60,9 +60,15 @@ CUresult KernelOf(const CUDA_KERNEL_NODE_PARAMS& p, const std::map<int, CUlaunch
 }
 
 CUresult CopyOf(const CUDA_MEMCPY3D* p, CopyCommand* out) {
-  US_CUDA_REQUIRE(p != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(p != nullptr && p->WidthInBytes != 0 && p->Height != 0 && p->Depth != 0,
+                  CUDA_ERROR_INVALID_VALUE);
   out->copy = From3D(*p);
   return CheckCopy(D(), out->copy);
+}
+
+CUresult CheckMemsetNode(const CUDA_MEMSET_NODE_PARAMS& set) {
+  US_CUDA_REQUIRE(set.width != 0 && set.height != 0, CUDA_ERROR_INVALID_VALUE);
+  return CheckMemset(D(), set);
 }
 
 CUresult CommandOf(const CUgraphNodeParams& p, Command* out, Context** context) {
@@ -83,7 +89,7 @@ CUresult CommandOf(const CUgraphNodeParams& p, Command* out, Context** context) 
     case CU_GRAPH_NODE_TYPE_MEMSET: {
       const auto& m = p.memset;
       const CUDA_MEMSET_NODE_PARAMS set{m.dst, m.pitch, m.value, m.elementSize, m.width, m.height};
-      US_CUDA_TRY(CheckMemset(D(), set));
+      US_CUDA_TRY(CheckMemsetNode(set));
       *out = MemsetCommand{set};
       return CUDA_SUCCESS;
     }
@@ -93,6 +99,7 @@ CUresult CommandOf(const CUgraphNodeParams& p, Command* out, Context** context) 
       return CUDA_SUCCESS;
     case CU_GRAPH_NODE_TYPE_GRAPH: {
       US_CUDA_TRY(CheckGraph(p.graph.graph));
+      US_CUDA_REQUIRE(!HasMemoryNodes(*p.graph.graph), CUDA_ERROR_NOT_SUPPORTED);
       Graph* const child = D().graphs.Make();
       std::unique_ptr<Graph> clone = CloneGraph(*p.graph.graph);
       std::swap(child->nodes, clone->nodes);
@@ -139,6 +146,12 @@ CUDA_KERNEL_NODE_PARAMS Widen(const CUDA_KERNEL_NODE_PARAMS_v1& p) {
   CUDA_KERNEL_NODE_PARAMS out{};
   std::memcpy(&out, &p, sizeof p);
   return out;
+}
+
+// Null is the current context.
+CUresult NodeContext(CUcontext* context) {
+  if (*context == nullptr) return D().Current(context);
+  return D().contexts.Has(*context) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 // A node of one kind, and its command.
@@ -194,6 +207,8 @@ CUresult cuGraphCreate(CUgraph* out, unsigned int flags) {
 }
 CUresult cuGraphDestroy(CUgraph graph) {
   US_CUDA_TRY(CheckGraph(graph));
+  for (const std::weak_ptr<Capture>& weak : D().captures)
+    if (const auto capture = weak.lock()) US_CUDA_REQUIRE(capture->graph != graph, CUDA_ERROR_ILLEGAL_STATE);
   US_CUDA_REQUIRE(!graph->child, CUDA_ERROR_INVALID_VALUE);
   D().graphs.Destroy(graph);
   return CUDA_SUCCESS;
@@ -201,6 +216,7 @@ CUresult cuGraphDestroy(CUgraph graph) {
 CUresult cuGraphClone(CUgraph* out, CUgraph graph) {
   US_CUDA_TRY(CheckGraph(graph));
   US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(!HasMemoryNodes(*graph), CUDA_ERROR_NOT_SUPPORTED);
   std::unique_ptr<Graph> clone = CloneGraph(*graph);
   Graph* const made = NewGraph(D());
   std::swap(made->nodes, clone->nodes);
@@ -252,7 +268,7 @@ CUresult cuGraphAddKernelNode(CUgraphNode* out, CUgraph graph, const CUgraphNode
 }
 CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* before, size_t count,
                               const CUDA_MEMCPY3D* params, CUcontext context) {
-  US_CUDA_REQUIRE(D().contexts.Has(context), CUDA_ERROR_INVALID_CONTEXT);
+  US_CUDA_TRY(NodeContext(&context));
   CopyCommand copy;
   US_CUDA_TRY(CopyOf(params, &copy));
   return NewNode(out, graph, before, count, nullptr, std::move(copy), context);
@@ -260,8 +276,8 @@ CUresult cuGraphAddMemcpyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode
 CUresult cuGraphAddMemsetNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* before, size_t count,
                               const CUDA_MEMSET_NODE_PARAMS* params, CUcontext context) {
   US_CUDA_REQUIRE(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  US_CUDA_REQUIRE(D().contexts.Has(context), CUDA_ERROR_INVALID_CONTEXT);
-  US_CUDA_TRY(CheckMemset(D(), *params));
+  US_CUDA_TRY(NodeContext(&context));
+  US_CUDA_TRY(CheckMemsetNode(*params));
   return NewNode(out, graph, before, count, nullptr, MemsetCommand{*params}, context);
 }
 CUresult cuGraphAddHostNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* before, size_t count,
@@ -282,11 +298,13 @@ CUresult cuGraphAddEmptyNode(CUgraphNode* out, CUgraph graph, const CUgraphNode*
 }
 CUresult cuGraphAddEventRecordNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* before, size_t count,
                                    CUevent event) {
+  US_CUDA_REQUIRE(event != nullptr, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(D().events.Has(event), CUDA_ERROR_INVALID_HANDLE);
   return NewNode(out, graph, before, count, nullptr, RecordCommand{event, nullptr}, event->context);
 }
 CUresult cuGraphAddEventWaitNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* before, size_t count,
                                  CUevent event) {
+  US_CUDA_REQUIRE(event != nullptr, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(D().events.Has(event), CUDA_ERROR_INVALID_HANDLE);
   return NewNode(out, graph, before, count, nullptr, WaitCommand{event, nullptr}, event->context);
 }
@@ -302,12 +320,18 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode* out, CUgraph graph, const CUgraphNo
 }
 CUresult cuGraphAddMemFreeNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* before, size_t count,
                                CUdeviceptr address) {
+  US_CUDA_TRY(CheckGraph(graph));
   US_CUDA_REQUIRE(address != 0, CUDA_ERROR_INVALID_VALUE);
+  for (const auto& n : graph->nodes)
+    if (const auto* other = std::get_if<FreeCommand>(&n->command))
+      US_CUDA_REQUIRE(other->address != address, CUDA_ERROR_INVALID_VALUE);
   return NewNode(out, graph, before, count, nullptr, FreeCommand{address}, nullptr);
 }
 CUresult cuGraphDestroyNode(CUgraphNode handle) {
   Node* const node = FindNode(D(), handle);
   US_CUDA_REQUIRE(node != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(node->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC && node->type != CU_GRAPH_NODE_TYPE_MEM_FREE,
+                  CUDA_ERROR_NOT_SUPPORTED);
   RemoveNode(node);
   return CUDA_SUCCESS;
 }
@@ -359,12 +383,34 @@ CUresult cuGraphKernelNodeSetParams(CUgraphNode handle, const CUDA_KERNEL_NODE_P
   const CUDA_KERNEL_NODE_PARAMS wide = Widen(*params);
   return cuGraphKernelNodeSetParams_v2(handle, &wide);
 }
+namespace {
+
+// The launch attributes that a kernel node has.
+bool IsNodeAttribute(int id) {
+  switch (id) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 CUresult cuGraphKernelNodeGetAttribute(CUgraphNode handle, CUkernelNodeAttrID id,
                                        CUkernelNodeAttrValue* value) {
   Node* node = nullptr;
   KernelCommand* kernel = nullptr;
   US_CUDA_TRY(NodeOf(handle, &node, &kernel));
-  US_CUDA_REQUIRE(value != nullptr && id > 0, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(value != nullptr && IsNodeAttribute(id), CUDA_ERROR_INVALID_VALUE);
   const auto it = node->attributes.find(id);
   *value = it == node->attributes.end() ? CUkernelNodeAttrValue{} : it->second;
   return CUDA_SUCCESS;
@@ -374,7 +420,7 @@ CUresult cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id
   Node* node = nullptr;
   KernelCommand* kernel = nullptr;
   US_CUDA_TRY(NodeOf(handle, &node, &kernel));
-  US_CUDA_REQUIRE(value != nullptr && id > 0, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(value != nullptr && IsNodeAttribute(id), CUDA_ERROR_INVALID_VALUE);
   std::map<int, CUlaunchAttributeValue> attributes = node->attributes;
   attributes[id] = *value;
   CUDA_KERNEL_NODE_PARAMS params{};
@@ -415,7 +461,7 @@ CUresult cuGraphMemsetNodeSetParams(CUgraphNode handle, const CUDA_MEMSET_NODE_P
   MemsetCommand* set = nullptr;
   US_CUDA_TRY(NodeOf(handle, &node, &set));
   US_CUDA_REQUIRE(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  US_CUDA_TRY(CheckMemset(D(), *params));
+  US_CUDA_TRY(CheckMemsetNode(*params));
   set->set = *params;
   return CUDA_SUCCESS;
 }

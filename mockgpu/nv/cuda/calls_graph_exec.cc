@@ -14,7 +14,13 @@ Driver& D() { return Driver::Get(); }
 
 CUresult Instantiate(CUgraphExec* out, CUgraph graph, unsigned long long flags) {
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
+  Context* context = nullptr;
+  if (!Driver::Stack().empty()) US_CUDA_TRY(D().Current(&context));
   US_CUDA_REQUIRE(out != nullptr && D().graphs.Has(graph) && flags <= 15, CUDA_ERROR_INVALID_VALUE);
+  // Memory that a graph allocates has one address, so one executable at a time.
+  if (HasMemoryNodes(*graph))
+    for (const GraphExec* other : D().execs.all())
+      US_CUDA_REQUIRE(other->graph->cloned_from != graph, CUDA_ERROR_NOT_SUPPORTED);
   US_CUDA_REQUIRE((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) == 0, CUDA_ERROR_NOT_SUPPORTED);
   std::unique_ptr<Graph> clone = CloneGraph(*graph);
   std::vector<Node*> order;
@@ -22,7 +28,7 @@ CUresult Instantiate(CUgraphExec* out, CUgraph graph, unsigned long long flags) 
   GraphExec* const exec = D().execs.Make();
   exec->graph = std::move(clone);
   exec->order = std::move(order);
-  exec->flags = flags;
+  exec->flags = flags & ~static_cast<unsigned long long>(CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
   for (const auto& n : exec->graph->nodes) exec->clones[n->cloned_from] = n.get();
   *out = exec;
   return CUDA_SUCCESS;
@@ -31,7 +37,7 @@ CUresult Instantiate(CUgraphExec* out, CUgraph graph, unsigned long long flags) 
 // The executable's copy of a node of the graph that it was made from.
 template <class T>
 CUresult CloneOf(CUgraphExec exec, CUgraphNode original, T** command) {
-  US_CUDA_REQUIRE(D().execs.Has(exec), CUDA_ERROR_INVALID_HANDLE);
+  US_CUDA_REQUIRE(D().execs.Has(exec), CUDA_ERROR_INVALID_VALUE);
   const auto it = exec->clones.find(original);
   US_CUDA_REQUIRE(it != exec->clones.end(), CUDA_ERROR_INVALID_VALUE);
   *command = std::get_if<T>(&it->second->command);
@@ -41,6 +47,8 @@ CUresult CloneOf(CUgraphExec exec, CUgraphNode original, T** command) {
 }  // namespace
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph, unsigned long long flags) {
+  // An upload needs a stream: cuGraphInstantiateWithParams has it.
+  US_CUDA_REQUIRE((flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) == 0, CUDA_ERROR_INVALID_VALUE);
   return Instantiate(out, graph, flags);
 }
 CUresult cuGraphInstantiate(CUgraphExec* out, CUgraph graph, CUgraphNode* error, char* log, size_t size) {
@@ -63,7 +71,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
   return result;
 }
 CUresult cuGraphExecDestroy(CUgraphExec exec) {
-  US_CUDA_REQUIRE(D().execs.Has(exec), CUDA_ERROR_INVALID_HANDLE);
+  US_CUDA_REQUIRE(D().execs.Has(exec), CUDA_ERROR_INVALID_VALUE);
   D().execs.Destroy(exec);
   return CUDA_SUCCESS;
 }
@@ -75,26 +83,24 @@ CUresult cuGraphExecGetFlags(CUgraphExec exec, cuuint64_t* flags) {
 CUresult cuGraphUpload(CUgraphExec exec, CUstream handle) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
-  return D().execs.Has(exec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  return D().execs.Has(exec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
-  US_CUDA_REQUIRE(D().execs.Has(exec), CUDA_ERROR_INVALID_HANDLE);
-  if (stream->capture != nullptr) {
-    Graph* const child = NewGraph(D());
-    std::unique_ptr<Graph> clone = CloneGraph(*exec->graph);
-    std::swap(child->nodes, clone->nodes);
-    std::swap(child->edges, clone->edges);
-    for (const auto& n : child->nodes) n->graph = child;
-    return D().Submit(stream, ChildCommand{child});
-  }
+  US_CUDA_REQUIRE(D().execs.Has(exec), CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_TRY(Driver::CheckStreamNotCapturing(*stream));
   if (exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) {
     for (const Node* node : exec->order)
       if (const auto* alloc = std::get_if<AllocCommand>(&node->command))
         if (D().FindRange(alloc->params.dptr) != nullptr)
           US_CUDA_TRY(D().Submit(stream, FreeCommand{alloc->params.dptr}));
+  } else {
+    // What an earlier launch allocated for its caller must have been freed.
+    for (const Node* node : exec->order)
+      if (const auto* alloc = std::get_if<AllocCommand>(&node->command))
+        US_CUDA_REQUIRE(D().FindRange(alloc->params.dptr) == nullptr, CUDA_ERROR_INVALID_VALUE);
   }
   return LaunchGraph(D(), *exec->graph, exec->order, stream);
 }
@@ -130,7 +136,9 @@ CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec exec, CUgraphNode node,
   MemsetCommand* set = nullptr;
   US_CUDA_TRY(CloneOf(exec, node, &set));
   US_CUDA_REQUIRE(params != nullptr, CUDA_ERROR_INVALID_VALUE);
-  US_CUDA_TRY(CheckMemset(D(), *params));
+  US_CUDA_TRY(CheckMemsetNode(*params));
+  // A row stays a row, a plane a plane.
+  US_CUDA_REQUIRE((params->height > 1) == (set->set.height > 1), CUDA_ERROR_INVALID_VALUE);
   set->set = *params;
   return CUDA_SUCCESS;
 }
@@ -176,10 +184,21 @@ CUresult Update(const Graph& to, const Graph& from, CUgraphExecUpdateResultInfo*
   for (const GraphEdge& e : from.edges) eb.push_back({b[e.from], b[e.to]});
   std::sort(ea.begin(), ea.end());
   std::sort(eb.begin(), eb.end());
-  if (ea != eb) return fail(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
+  if (ea != eb) {
+    size_t i = 0;
+    while (i < ea.size() && i < eb.size() && ea[i] == eb[i]) ++i;
+    return fail(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+                i < eb.size() ? from.nodes[eb[i].second].get() : nullptr);
+  }
   for (size_t i = 0; i < to.nodes.size(); ++i)
     if (to.nodes[i]->type != from.nodes[i]->type)
       return fail(CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, from.nodes[i].get());
+  for (size_t i = 0; i < to.nodes.size(); ++i) {
+    const auto* now = std::get_if<MemsetCommand>(&to.nodes[i]->command);
+    const auto* then = std::get_if<MemsetCommand>(&from.nodes[i]->command);
+    if (now != nullptr && then != nullptr && (now->set.height > 1) != (then->set.height > 1))
+      return fail(CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, from.nodes[i].get());
+  }
   for (size_t i = 0; i < to.nodes.size(); ++i) {
     if (const auto* child = std::get_if<ChildCommand>(&to.nodes[i]->command)) {
       US_CUDA_TRY(Update(*child->graph, *std::get<ChildCommand>(from.nodes[i]->command).graph, info));
@@ -195,8 +214,9 @@ CUresult Update(const Graph& to, const Graph& from, CUgraphExecUpdateResultInfo*
 
 CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
   US_CUDA_REQUIRE(D().execs.Has(exec), CUDA_ERROR_INVALID_HANDLE);
-  US_CUDA_REQUIRE(D().graphs.Has(graph) && info != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(info != nullptr, CUDA_ERROR_INVALID_VALUE);
   *info = {};
+  US_CUDA_REQUIRE(D().graphs.Has(graph), CUDA_ERROR_INVALID_VALUE);
   US_CUDA_TRY(Update(*exec->graph, *graph, info));
   exec->clones.clear();
   for (size_t i = 0; i < exec->graph->nodes.size(); ++i)
@@ -294,14 +314,16 @@ CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph, const CUgra
 CUresult cuStreamEndCapture(CUstream handle, CUgraph* out) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *out = nullptr;
+  if (out != nullptr) *out = nullptr;
   US_CUDA_REQUIRE(stream->capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
   const std::shared_ptr<Capture> capture = stream->capture;
-  US_CUDA_REQUIRE(capture->origin == stream, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
-  US_CUDA_REQUIRE(
-      capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread == std::this_thread::get_id(),
-      CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+  if (capture->origin != stream) {
+    capture->invalidated = true;
+    return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  }
+  // Another thread ends the capture, and gets nothing of it.
+  const bool wrong_thread =
+      capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != std::this_thread::get_id();
   // All work must lead to where the origin stream is.
   std::set<const Node*> reached(stream->capture_after.begin(), stream->capture_after.end());
   std::vector<const Node*> todo(reached.begin(), reached.end());
@@ -314,7 +336,7 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph* out) {
   bool joined = true;
   for (const Stream* other : capture->streams)
     for (const Node* node : other->capture_after) joined &= reached.count(node) != 0;
-  const bool failed = capture->invalidated || !joined;
+  const bool failed = capture->invalidated || !joined || wrong_thread;
   for (Stream* other : capture->streams) {
     other->capture.reset();
     other->capture_after.clear();
@@ -324,9 +346,13 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph* out) {
   capture->graph = nullptr;
   if (failed) {
     if (capture->owns_graph) D().graphs.Destroy(graph);
+    if (wrong_thread) return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     return capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
   }
-  *out = graph;
+  if (out != nullptr)
+    *out = graph;
+  else if (capture->owns_graph)
+    D().graphs.Destroy(graph);
   return CUDA_SUCCESS;
 }
 
@@ -382,8 +408,7 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream handle, CUgraphNode* nodes, 
   return cuStreamUpdateCaptureDependencies_v2(handle, nodes, nullptr, count, flags);
 }
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  US_CUDA_REQUIRE(mode != nullptr && *mode >= 0 && *mode <= CU_STREAM_CAPTURE_MODE_RELAXED,
-                  CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(mode != nullptr, CUDA_ERROR_INVALID_VALUE);
   std::swap(Driver::CaptureMode(), *mode);
   return CUDA_SUCCESS;
 }

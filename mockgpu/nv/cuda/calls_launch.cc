@@ -29,11 +29,12 @@ CUresult ReadParams(const Function& f, void** params, void** extra, std::vector<
       else
         return CUDA_ERROR_INVALID_VALUE;
     }
+    if (extra[0] == CU_LAUNCH_PARAM_END && offsets.empty()) return CUDA_SUCCESS;
     US_CUDA_REQUIRE(size != nullptr && (buffer != nullptr || *size == 0), CUDA_ERROR_INVALID_VALUE);
-    // The block may end in padding that the caller leaves out.
-    uint64_t needed = 0;
-    if (!offsets.empty()) needed = offsets.back() + f.text().parameters.back().size;
-    US_CUDA_REQUIRE(*size >= needed, CUDA_ERROR_INVALID_VALUE);
+    // A block that is too long is refused; what a short one leaves out is zero here, and undefined on a card.
+    uint64_t most = 0;
+    if (!offsets.empty()) most = offsets.back() + f.text().parameters.back().size;
+    US_CUDA_REQUIRE(*size <= most, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     std::memcpy(out->data(), buffer, std::min<size_t>(*size, bytes));
     return CUDA_SUCCESS;
   }
@@ -49,26 +50,35 @@ CUresult ReadParams(const Function& f, void** params, void** extra, std::vector<
 CUresult CheckCluster(const Function& f, const Device& device, const unsigned (&grid)[3],
                       const emu::ptx::Dim3& c) {
   const uint64_t count = c.count();
-  if (count <= 1 && c.x <= 1 && c.y <= 1 && c.z <= 1) return CUDA_SUCCESS;
+  // All zeros is no cluster.
+  if (c.x <= 1 && c.y == c.x && c.z == c.x) return CUDA_SUCCESS;
   US_CUDA_REQUIRE(device.Attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0, CUDA_ERROR_INVALID_CLUSTER_SIZE);
   US_CUDA_REQUIRE(c.x != 0 && c.y != 0 && c.z != 0, CUDA_ERROR_INVALID_CLUSTER_SIZE);
   US_CUDA_REQUIRE(grid[0] % c.x == 0 && grid[1] % c.y == 0 && grid[2] % c.z == 0,
                   CUDA_ERROR_INVALID_CLUSTER_SIZE);
   US_CUDA_REQUIRE(count <= (f.non_portable_cluster ? 16u : 8u), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  US_CUDA_REQUIRE(f.text().max_cluster_rank == 0 || count <= f.text().max_cluster_rank,
+                  CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  const uint32_t (&own)[3] = f.text().cluster;
+  US_CUDA_REQUIRE(
+      own[0] == 0 || (c.x == own[0] && c.y == std::max(own[1], 1u) && c.z == std::max(own[2], 1u)),
+      CUDA_ERROR_INVALID_CLUSTER_SIZE);
   return CUDA_SUCCESS;
 }
 
 }  // namespace
 
 int ActiveBlocks(const Function& f, const Device& device, int threads, size_t dynamic_shared) {
-  if (threads <= 0 || threads > f.max_threads(device)) return 0;
+  if (threads <= 0 || threads > device.Attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)) return 0;
+  if (dynamic_shared > static_cast<uint64_t>(f.max_dynamic_shared)) return 0;
   const int warps = (threads + 31) / 32;
   const int per_sm = device.Attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / 32 / warps;
-  // Registers are given in units of 256 a warp.
+  // Registers are given in units of 256 a warp, by each of the four parts of a multiprocessor.
   const int warp_registers =
       static_cast<int>(AlignUp(static_cast<uint64_t>(f.registers) * 32, uint64_t{256}));
-  const int by_registers = device.Attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) /
-                           std::max(warp_registers, 256) / warps;
+  constexpr int kParts = 4;
+  const int by_registers = device.Attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) / kParts /
+                           std::max(warp_registers, 256) * kParts / warps;
   const uint64_t reserved =
       static_cast<uint64_t>(device.Attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK));
   const uint64_t shared = AlignUp(uint64_t{f.static_shared()} + dynamic_shared + reserved, uint64_t{128});
@@ -104,9 +114,15 @@ CUresult MakeLaunch(Driver& driver, const LaunchArguments& a, KernelCommand* out
   if (text.required_threads[0] != 0)
     for (int d = 0; d < 3; ++d)
       US_CUDA_REQUIRE(a.block[d] == std::max(text.required_threads[d], 1u), CUDA_ERROR_INVALID_VALUE);
+  if (text.max_threads[0] != 0) {
+    uint64_t declared = 1;
+    for (const uint32_t n : text.max_threads) declared *= std::max(n, 1u);
+    US_CUDA_REQUIRE(threads <= declared, CUDA_ERROR_INVALID_VALUE);
+  }
   US_CUDA_REQUIRE(threads <= static_cast<uint64_t>(f->max_threads(device)),
                   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-  US_CUDA_REQUIRE(a.shared <= static_cast<uint64_t>(f->max_dynamic_shared), CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(a.shared <= static_cast<uint64_t>(f->max_dynamic_shared),
+                  a.cooperative ? CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE : CUDA_ERROR_INVALID_VALUE);
 
   KernelCommand kernel;
   kernel.function = f;
@@ -133,6 +149,12 @@ CUresult MakeLaunch(Driver& driver, const LaunchArguments& a, KernelCommand* out
         kernel.config.cluster = {attribute.value.clusterDim.x, attribute.value.clusterDim.y,
                                  attribute.value.clusterDim.z};
         has_cluster = true;
+        if (kernel.config.cluster.count() == 0 && attribute.value.clusterDim.x == 0 &&
+            attribute.value.clusterDim.y == 0 && attribute.value.clusterDim.z == 0)
+          kernel.config.cluster = {1, 1, 1};
+        break;
+      case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        US_CUDA_REQUIRE(attribute.value.sharedMemCarveout <= 100, CUDA_ERROR_INVALID_VALUE);
         break;
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
       case CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
@@ -140,14 +162,12 @@ CUresult MakeLaunch(Driver& driver, const LaunchArguments& a, KernelCommand* out
         return CUDA_ERROR_NOT_SUPPORTED;
       case CU_LAUNCH_ATTRIBUTE_IGNORE:
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
       case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
-      case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
       case CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING:
         break;
       default:
@@ -174,7 +194,10 @@ CUresult Launch(const LaunchArguments& arguments, CUstream handle) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
   KernelCommand kernel;
-  US_CUDA_TRY(MakeLaunch(D(), arguments, &kernel));
+  const CUresult made = MakeLaunch(D(), arguments, &kernel);
+  // A launch that fails spoils the capture that it would have been of.
+  if (made != CUDA_SUCCESS && stream->capture != nullptr) stream->capture->invalidated = true;
+  US_CUDA_TRY(made);
   US_CUDA_REQUIRE(kernel.function->module->context == stream->context, CUDA_ERROR_INVALID_HANDLE);
   const auto attributes = kernel.attributes;
   Node* node = nullptr;
@@ -212,6 +235,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfun
                                                               size_t shared, unsigned int flags) {
   Function* f = nullptr;
   US_CUDA_TRY(FindFunction(D(), handle, &f));
+  US_CUDA_TRY(f->module->context->error);
   US_CUDA_REQUIRE(blocks != nullptr && threads > 0 && flags <= 1, CUDA_ERROR_INVALID_VALUE);
   *blocks = ActiveBlocks(*f, *f->module->context->device, threads, shared);
   return CUDA_SUCCESS;
@@ -255,10 +279,9 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, CUfunction handl
   const Device& device = *f->module->context->device;
   US_CUDA_REQUIRE(blocks <= ActiveBlocks(*f, device, threads, 0), CUDA_ERROR_INVALID_VALUE);
   const int64_t all = device.Attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-  const int64_t reserved = device.Attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-  const int64_t most = device.Attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  const int64_t each = std::min<int64_t>(all / blocks / 128 * 128 - reserved, most) - f->static_shared();
-  *bytes = static_cast<size_t>(std::max<int64_t>(each, 0));
+  // What the driver answers leaves out what it reserves for each block, and keeps to the function's limit.
+  const int64_t each = all / blocks / 128 * 128 - f->static_shared();
+  *bytes = static_cast<size_t>(std::clamp<int64_t>(each, 0, f->max_dynamic_shared));
   return CUDA_SUCCESS;
 }
 
@@ -285,8 +308,14 @@ CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle, const CU
   const unsigned grid[3] = {config->gridDimX, config->gridDimY, config->gridDimZ};
   US_CUDA_TRY(CheckCluster(*f, device, grid, cluster));
   const int threads = static_cast<int>(config->blockDimX * config->blockDimY * config->blockDimZ);
-  const int64_t blocks = int64_t{ActiveBlocks(*f, device, threads, config->sharedMemBytes)} *
-                         device.Attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  // Eight blocks of clusters a multiprocessor at most; without a cluster there are none.
+  constexpr int kMostOfClusters = 8;
+  const bool has_cluster = cluster.count() > 1 || config->numAttrs > 0 || f->cluster[0] > 0;
+  const int64_t blocks =
+      int64_t{has_cluster
+                  ? std::min(kMostOfClusters, ActiveBlocks(*f, device, threads, config->sharedMemBytes))
+                  : 0} *
+      device.Attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   *clusters = static_cast<int>(blocks / static_cast<int64_t>(std::max<uint64_t>(cluster.count(), 1)));
   return CUDA_SUCCESS;
 }

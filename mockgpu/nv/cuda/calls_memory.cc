@@ -50,9 +50,8 @@ int LegacyLocation(const CUmemLocation& l) {
 CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total) {
   Context* context = nullptr;
   US_CUDA_TRY(D().Current(&context));
-  US_CUDA_REQUIRE(free_bytes != nullptr && total != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *free_bytes = D().FreeBytes(*context->device);
-  *total = context->device->profile->memory_bytes;
+  if (free_bytes != nullptr) *free_bytes = D().FreeBytes(*context->device);
+  if (total != nullptr) *total = context->device->profile->memory_bytes;
   return CUDA_SUCCESS;
 }
 
@@ -81,6 +80,8 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* out, size_t* pitch, size_t width, size_
 
 CUresult cuMemFree_v2(CUdeviceptr address) {
   Context* context = nullptr;
+  // Nothing is freed without a context too.
+  if (address == 0 && D().initialized && Driver::Stack().empty()) return CUDA_SUCCESS;
   US_CUDA_TRY(D().Current(&context));
   US_CUDA_TRY(D().CheckNotCapturing(context));
   if (address == 0) return CUDA_SUCCESS;
@@ -113,11 +114,16 @@ CUresult cuMemHostAlloc(void** out, size_t bytes, unsigned int flags) {
   Context* context = nullptr;
   US_CUDA_TRY(D().Current(&context));
   US_CUDA_TRY(D().CheckNotCapturing(context));
-  US_CUDA_REQUIRE(out != nullptr && bytes != 0 && (flags & ~7u) == 0, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(out != nullptr && (flags & ~7u) == 0, CUDA_ERROR_INVALID_VALUE);
+  if (bytes == 0) {
+    *out = nullptr;
+    return CUDA_SUCCESS;
+  }
   Range* range = nullptr;
-  // With unified addresses all host memory is portable and mapped.
+  // With unified addresses all host memory is portable and mapped; the flags say the latter.
   US_CUDA_TRY(D().AllocateHost(context, bytes, RangeKind::kHost,
-                               flags | CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP, &range));
+                               (flags & ~unsigned{CU_MEMHOSTALLOC_PORTABLE}) | CU_MEMHOSTALLOC_DEVICEMAP,
+                               &range));
   *out = reinterpret_cast<void*>(range->va);
   return CUDA_SUCCESS;
 }
@@ -126,6 +132,7 @@ CUresult cuMemAllocHost_v2(void** out, size_t bytes) { return cuMemHostAlloc(out
 
 CUresult cuMemFreeHost(void* p) {
   Context* context = nullptr;
+  if (p == nullptr && D().initialized && Driver::Stack().empty()) return CUDA_SUCCESS;
   US_CUDA_TRY(D().Current(&context));
   if (p == nullptr) return CUDA_SUCCESS;
   const auto address = reinterpret_cast<uint64_t>(p);
@@ -141,10 +148,14 @@ CUresult cuMemFreeHost(void* p) {
 CUresult cuMemHostRegister_v2(void* p, size_t bytes, unsigned int flags) {
   Context* context = nullptr;
   US_CUDA_TRY(D().Current(&context));
+  US_CUDA_TRY(D().CheckNotCapturing(context));
   US_CUDA_REQUIRE(p != nullptr && bytes != 0 && (flags & ~15u) == 0, CUDA_ERROR_INVALID_VALUE);
+  // Memory that the library allocated is page-locked as it is.
+  const Range* const known = D().FindRange(reinterpret_cast<uint64_t>(p));
+  US_CUDA_REQUIRE(known == nullptr || known->kind == RangeKind::kRegistered, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE((flags & (CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY)) == 0,
                   CUDA_ERROR_NOT_SUPPORTED);
-  return D().RegisterHost(context, p, bytes, flags);
+  return D().RegisterHost(context, p, bytes, flags | CU_MEMHOSTREGISTER_DEVICEMAP);
 }
 
 CUresult cuMemHostUnregister(void* p) {
@@ -153,8 +164,8 @@ CUresult cuMemHostUnregister(void* p) {
   const auto address = reinterpret_cast<uint64_t>(p);
   US_CUDA_REQUIRE(p != nullptr, CUDA_ERROR_INVALID_VALUE);
   Range* const range = D().FindRange(address);
-  US_CUDA_REQUIRE(range != nullptr && range->va == address && range->kind == RangeKind::kRegistered,
-                  CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+  US_CUDA_REQUIRE(range != nullptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+  US_CUDA_REQUIRE(range->va == address && range->kind == RangeKind::kRegistered, CUDA_ERROR_INVALID_VALUE);
   return D().Release(range);
 }
 
@@ -163,7 +174,9 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* out, void* p, unsigned int fl
   US_CUDA_TRY(D().Current(&context));
   US_CUDA_REQUIRE(out != nullptr && p != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
   const Range* range = D().FindRange(reinterpret_cast<uint64_t>(p));
-  US_CUDA_REQUIRE(range != nullptr && range->device == nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(
+      range != nullptr && (range->kind == RangeKind::kHost || range->kind == RangeKind::kRegistered),
+      CUDA_ERROR_INVALID_VALUE);
   *out = reinterpret_cast<uint64_t>(p);
   return CUDA_SUCCESS;
 }
@@ -174,9 +187,10 @@ CUresult cuMemHostGetFlags(unsigned int* flags, void* p) {
   US_CUDA_REQUIRE(flags != nullptr, CUDA_ERROR_INVALID_VALUE);
   const Range* range = D().FindRange(reinterpret_cast<uint64_t>(p));
   US_CUDA_REQUIRE(
-      range != nullptr && (range->kind == RangeKind::kHost || range->kind == RangeKind::kRegistered),
+      range != nullptr && (range->kind == RangeKind::kHost || range->kind == RangeKind::kManaged ||
+                           range->kind == RangeKind::kRegistered),
       CUDA_ERROR_INVALID_VALUE);
-  *flags = range->flags;
+  *flags = range->kind == RangeKind::kManaged ? unsigned{CU_MEMHOSTALLOC_DEVICEMAP} : range->flags;
   return CUDA_SUCCESS;
 }
 
@@ -200,7 +214,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice, 
   US_CUDA_TRY(FindManaged(address, bytes, &range));
   const bool located = advice >= CU_MEM_ADVISE_SET_PREFERRED_LOCATION;
   US_CUDA_REQUIRE(!located || advice == CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION || ValidLocation(location),
-                  CUDA_ERROR_INVALID_DEVICE);
+                  CUDA_ERROR_INVALID_VALUE);
   switch (advice) {
     case CU_MEM_ADVISE_SET_READ_MOSTLY:
     case CU_MEM_ADVISE_UNSET_READ_MOSTLY:
@@ -210,7 +224,7 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice, 
       range->preferred = location;
       return CUDA_SUCCESS;
     case CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-      range->preferred = {CU_MEM_LOCATION_TYPE_INVALID, 0};
+      range->preferred = {CU_MEM_LOCATION_TYPE_INVALID, -1};
       return CUDA_SUCCESS;
     case CU_MEM_ADVISE_SET_ACCESSED_BY:
       range->accessed_by.insert(LegacyLocation(location));
@@ -259,7 +273,10 @@ CUresult cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute a
                                 size_t bytes) {
   Range* range = nullptr;
   US_CUDA_TRY(FindManaged(address, bytes, &range));
-  US_CUDA_REQUIRE(data != nullptr && size >= 4 && size % 4 == 0, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(
+      data != nullptr &&
+          (attribute == CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY ? size >= 4 && size % 4 == 0 : size == 4),
+      CUDA_ERROR_INVALID_VALUE);
   int* const out = static_cast<int*>(data);
   switch (attribute) {
     case CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
@@ -329,7 +346,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
       US_CUDA_REQUIRE(on_host, CUDA_ERROR_INVALID_VALUE);
       return number(address);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
-      return number(static_cast<uint32_t>(range->sync_memops));
+      return number(static_cast<uint32_t>(range->sync_memops || range->kind == RangeKind::kManaged));
     case CU_POINTER_ATTRIBUTE_BUFFER_ID:
       return number(range->id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
@@ -373,6 +390,9 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attribu
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
   US_CUDA_REQUIRE(count > 0 && attributes != nullptr && data != nullptr, CUDA_ERROR_INVALID_VALUE);
   for (unsigned i = 0; i < count; ++i) {
+    US_CUDA_REQUIRE(attributes[i] >= CU_POINTER_ATTRIBUTE_CONTEXT &&
+                        attributes[i] <= CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE,
+                    CUDA_ERROR_INVALID_VALUE);
     const CUresult result = cuPointerGetAttribute(data[i], attributes[i], address);
     if (result == CUDA_SUCCESS) continue;
     // A pointer that is not known, or lacks the attribute, has zeros here.
@@ -388,6 +408,8 @@ CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attribu
       case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
         bytes = 4;
         break;
+      case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        continue;
       case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: {
         const int none = CU_DEVICE_INVALID;
         std::memcpy(data[i], &none, sizeof none);

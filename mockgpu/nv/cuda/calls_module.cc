@@ -49,7 +49,8 @@ CUresult FindModule(CUmodule module) {
 }
 
 CUresult GetGlobal(const Module& module, const char* name, CUdeviceptr* address, size_t* bytes) {
-  US_CUDA_REQUIRE(name != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(name != nullptr && (address != nullptr || bytes != nullptr), CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(module.functions.count(name) == 0, CUDA_ERROR_INVALID_VALUE);
   const auto it = module.globals.find(name);
   US_CUDA_REQUIRE(it != module.globals.end(), CUDA_ERROR_NOT_FOUND);
   if (address != nullptr) *address = it->second.va;
@@ -86,13 +87,13 @@ CUresult cuModuleUnload(CUmodule module) {
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
   US_CUDA_REQUIRE(mode != nullptr, CUDA_ERROR_INVALID_VALUE);
-  *mode = CU_MODULE_EAGER_LOADING;
+  *mode = CU_MODULE_LAZY_LOADING;
   return CUDA_SUCCESS;
 }
 
 CUresult cuModuleGetFunction(CUfunction* out, CUmodule module, const char* name) {
   US_CUDA_TRY(FindModule(module));
-  US_CUDA_REQUIRE(out != nullptr && name != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(out != nullptr && name != nullptr && *name != 0, CUDA_ERROR_INVALID_VALUE);
   const auto it = module->functions.find(name);
   US_CUDA_REQUIRE(it != module->functions.end(), CUDA_ERROR_NOT_FOUND);
   *out = it->second;
@@ -154,6 +155,7 @@ CUresult cuFuncGetModule(CUmodule* out, CUfunction handle) {
 }
 CUresult cuFuncGetName(const char** name, CUfunction handle) {
   Function* f = nullptr;
+  US_CUDA_REQUIRE(handle != nullptr, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_TRY(FindFunction(D(), handle, &f));
   return Name(name, f->name);
 }
@@ -194,8 +196,11 @@ CUresult LoadLibrary(CUlibrary* out, const void* image, const std::string* bytes
   if (result == CUDA_SUCCESS) result = ParsePtx(ptx, "ptx", *device, &text, &log);
   if (result != CUDA_SUCCESS) D().Log(log);
   jit.Write("", result == CUDA_SUCCESS ? "" : log);
-  US_CUDA_TRY(result);
   Library* const library = D().libraries.Make();
+  *out = library;
+  // Code is looked at when it is first wanted: what is wrong with it shows then.
+  library->error = result;
+  if (result != CUDA_SUCCESS) return CUDA_SUCCESS;
   library->ptx = std::move(ptx);
   library->text = text;
   for (const emu::ptx::Function& f : text->functions) {
@@ -205,7 +210,6 @@ CUresult LoadLibrary(CUlibrary* out, const void* image, const std::string* bytes
     kernel->name = f.name;
     library->kernels[f.name] = kernel;
   }
-  *out = library;
   return CUDA_SUCCESS;
 }
 
@@ -245,6 +249,7 @@ CUresult cuLibraryUnload(CUlibrary library) {
 CUresult cuLibraryGetKernel(CUkernel* out, CUlibrary library, const char* name) {
   US_CUDA_TRY(FindLibrary(library));
   US_CUDA_REQUIRE(out != nullptr && name != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_TRY(library->error);
   const auto it = library->kernels.find(name);
   US_CUDA_REQUIRE(it != library->kernels.end(), CUDA_ERROR_NOT_FOUND);
   *out = it->second;
@@ -253,6 +258,7 @@ CUresult cuLibraryGetKernel(CUkernel* out, CUlibrary library, const char* name) 
 CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary library) {
   US_CUDA_TRY(FindLibrary(library));
   US_CUDA_REQUIRE(count != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_TRY(library->error);
   *count = static_cast<unsigned>(library->kernels.size());
   return CUDA_SUCCESS;
 }
@@ -267,6 +273,7 @@ CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int count, CUlibr
 CUresult cuLibraryGetModule(CUmodule* out, CUlibrary library) {
   US_CUDA_TRY(FindLibrary(library));
   US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_TRY(library->error);
   Context* context = nullptr;
   US_CUDA_TRY(D().Current(&context));
   return LibraryModule(D(), library, context, out);

@@ -10,6 +10,7 @@ namespace understudy::mockgpu::nv {
 namespace {
 
 constexpr size_t kGranularity = 2 << 20;
+constexpr uint64_t kPoolChunk = 32 << 20;  // in which a pool takes memory from its device
 
 Driver& D() { return Driver::Get(); }
 
@@ -20,6 +21,9 @@ CUresult DeviceOf(const CUmemLocation& location, Device** out) {
 
 CUresult CheckProp(const CUmemAllocationProp* prop) {
   US_CUDA_REQUIRE(prop != nullptr && prop->type == CU_MEM_ALLOCATION_TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(prop->allocFlags.compressionType <= 1, CUDA_ERROR_INVALID_VALUE);
+  for (const unsigned char byte : prop->allocFlags.reserved)
+    US_CUDA_REQUIRE(byte == 0, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(prop->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_NOT_SUPPORTED);
   Device* device = nullptr;
   const CUresult result = DeviceOf(prop->location, &device);
@@ -57,7 +61,11 @@ CUresult MaterializeGraphMemory(Driver& driver, Context* context, const CUDA_MEM
   if (params.poolProps.location.type == CU_MEM_LOCATION_TYPE_DEVICE)
     US_CUDA_TRY(driver.FindDevice(params.poolProps.location.id, &device));
   CUdeviceptr out = 0;
-  return AllocateFromPool(driver, device->default_pool, params.bytesize, params.dptr, &out);
+  US_CUDA_TRY(AllocateFromPool(driver, device->default_pool, params.bytesize, params.dptr, &out));
+  driver.FindRange(out)->of_graph = true;
+  device->graph_memory += params.bytesize;
+  device->graph_memory_high = std::max(device->graph_memory_high, device->graph_memory);
+  return CUDA_SUCCESS;
 }
 
 namespace calls {
@@ -78,7 +86,8 @@ CUresult cuDeviceGetMemPool(CUmemoryPool* out, CUdevice ordinal) {
 }
 CUresult cuDeviceSetMemPool(CUdevice ordinal, CUmemoryPool pool) {
   Device* device = nullptr;
-  US_CUDA_TRY(D().FindDevice(ordinal, &device));
+  US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
+  US_CUDA_REQUIRE(D().FindDevice(ordinal, &device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(D().pools.Has(pool) && pool->device == device, CUDA_ERROR_INVALID_VALUE);
   device->current_pool = pool;
   return CUDA_SUCCESS;
@@ -103,10 +112,14 @@ CUresult cuMemPoolCreate(CUmemoryPool* out, const CUmemPoolProps* props) {
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
   US_CUDA_REQUIRE(out != nullptr && props != nullptr && props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED,
                   CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE((props->handleTypes & ~15) == 0 && props->location.type >= CU_MEM_LOCATION_TYPE_DEVICE &&
+                      props->location.type <= CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT,
+                  CUDA_ERROR_INVALID_VALUE);
+  for (const unsigned char byte : props->reserved) US_CUDA_REQUIRE(byte == 0, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(props->handleTypes == CU_MEM_HANDLE_TYPE_NONE, CUDA_ERROR_NOT_SUPPORTED);
   US_CUDA_REQUIRE(props->location.type == CU_MEM_LOCATION_TYPE_DEVICE, CUDA_ERROR_NOT_SUPPORTED);
   Device* device = nullptr;
-  US_CUDA_TRY(DeviceOf(props->location, &device));
+  US_CUDA_REQUIRE(DeviceOf(props->location, &device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
   MemoryPool* const pool = D().pools.Make();
   pool->props = *props;
   pool->device = device;
@@ -147,9 +160,9 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
       return number(pool->release_threshold);
     case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-      return number(pool->reserved);
+      return number(AlignUp(pool->reserved, kPoolChunk));
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-      return number(pool->reserved_high);
+      return number(AlignUp(pool->reserved_high, kPoolChunk));
     case CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
       return number(pool->used);
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
@@ -167,6 +180,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC:
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES:
       std::memcpy(&pool->reuse[attribute], value, sizeof(int));
+      pool->reuse[attribute] = pool->reuse[attribute] != 0;
       return CUDA_SUCCESS;
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
       std::memcpy(&pool->release_threshold, value, sizeof pool->release_threshold);
@@ -185,13 +199,22 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
 }
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
-  US_CUDA_REQUIRE(D().pools.Has(pool) && (map != nullptr || count == 0), CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(D().pools.Has(pool) && map != nullptr && count != 0, CUDA_ERROR_INVALID_VALUE);
   for (size_t i = 0; i < count; ++i) {
     Device* device = nullptr;
     US_CUDA_TRY(DeviceOf(map[i].location, &device));
     if (device == pool->device) {
-      US_CUDA_REQUIRE(map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE, CUDA_ERROR_INVALID_VALUE);
-      continue;
+      // A device's own access is not taken away.
+      switch (map[i].flags) {
+        case CU_MEM_ACCESS_FLAGS_PROT_READWRITE:
+          continue;
+        case CU_MEM_ACCESS_FLAGS_PROT_NONE:
+          return CUDA_ERROR_INVALID_DEVICE;
+        case CU_MEM_ACCESS_FLAGS_PROT_READ:
+          return CUDA_ERROR_NOT_SUPPORTED;
+        default:
+          return CUDA_ERROR_INVALID_VALUE;
+      }
     }
     int can = 0;
     US_CUDA_TRY(cuDeviceCanAccessPeer(&can, device->index, pool->device->index));
@@ -207,7 +230,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_
 CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
   US_CUDA_REQUIRE(D().pools.Has(pool) && flags != nullptr && location != nullptr, CUDA_ERROR_INVALID_VALUE);
   Device* device = nullptr;
-  US_CUDA_TRY(DeviceOf(*location, &device));
+  US_CUDA_REQUIRE(DeviceOf(*location, &device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
   const auto it = pool->access.find(device->index);
   *flags = device == pool->device     ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
            : it == pool->access.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE
@@ -231,6 +254,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr* out, size_t bytes, CUmemoryPool po
     US_CUDA_REQUIRE(*out != 0, CUDA_ERROR_OUT_OF_MEMORY);
     return D().Submit(stream, alloc);
   }
+  US_CUDA_TRY(D().CheckNotCapturing(stream->context));
   // The address is known at once; the order of the stream holds for what uses it.
   return AllocateFromPool(D(), pool, bytes, 0, out);
 }
@@ -259,8 +283,9 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
   US_CUDA_TRY(D().FindDevice(ordinal, &device));
   US_CUDA_REQUIRE(value != nullptr && attribute >= 0 && attribute <= CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH,
                   CUDA_ERROR_INVALID_VALUE);
-  const MemoryPool& pool = *device->default_pool;
-  const uint64_t values[] = {pool.used, pool.used_high, pool.reserved, pool.reserved_high};
+  const uint64_t values[] = {device->graph_memory, device->graph_memory_high,
+                             AlignUp(device->graph_memory, kPoolChunk),
+                             AlignUp(device->graph_memory_high, kPoolChunk)};
   std::memcpy(value, &values[attribute], 8);
   return CUDA_SUCCESS;
 }
@@ -270,11 +295,11 @@ CUresult cuDeviceSetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute att
   US_CUDA_REQUIRE(value != nullptr && (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH ||
                                        attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH),
                   CUDA_ERROR_INVALID_VALUE);
-  return cuMemPoolSetAttribute(device->default_pool,
-                               attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH
-                                   ? CU_MEMPOOL_ATTR_USED_MEM_HIGH
-                                   : CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
-                               value);
+  uint64_t number = 0;
+  std::memcpy(&number, value, sizeof number);
+  US_CUDA_REQUIRE(number == 0, CUDA_ERROR_INVALID_VALUE);
+  device->graph_memory_high = device->graph_memory;
+  return CUDA_SUCCESS;
 }
 CUresult cuDeviceGraphMemTrim(CUdevice ordinal) {
   Device* device = nullptr;
@@ -326,17 +351,24 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   const auto it = D().physical.find(handle);
   US_CUDA_REQUIRE(it != D().physical.end(), CUDA_ERROR_INVALID_VALUE);
   Unreference(it->second);
-  D().physical.erase(it);
+  if (--it->second->handles <= 0) {
+    it->second->handles = 1;
+    D().physical.erase(it);
+  }
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemAddressReserve(CUdeviceptr* out, size_t bytes, size_t alignment, CUdeviceptr,
+CUresult cuMemAddressReserve(CUdeviceptr* out, size_t bytes, size_t alignment, CUdeviceptr wanted,
                              unsigned long long flags) {
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
   US_CUDA_REQUIRE(out != nullptr && flags == 0 && bytes != 0 && bytes % kGranularity == 0 &&
                       (alignment & (alignment - 1)) == 0,
                   CUDA_ERROR_INVALID_VALUE);
-  const uint64_t va = D().ReserveAddresses(bytes, std::max<uint64_t>(alignment, kGranularity));
+  uint64_t va = 0;
+  if (wanted != 0 && wanted % std::max<uint64_t>(alignment, kGranularity) == 0 && D().IsFree(wanted, bytes))
+    va = wanted;
+  else
+    va = D().ReserveAddresses(bytes, std::max<uint64_t>(alignment, kGranularity));
   US_CUDA_REQUIRE(va != 0, CUDA_ERROR_OUT_OF_MEMORY);
   D().reservations[va] = {va, bytes};
   *out = va;
@@ -357,10 +389,11 @@ CUresult cuMemMap(CUdeviceptr va, size_t bytes, size_t offset, CUmemGenericAlloc
   const auto it = D().physical.find(handle);
   US_CUDA_REQUIRE(it != D().physical.end() && flags == 0, CUDA_ERROR_INVALID_VALUE);
   const std::shared_ptr<PhysicalMemory>& memory = it->second;
-  US_CUDA_REQUIRE(bytes != 0 && bytes % kGranularity == 0 && va % kGranularity == 0 &&
-                      offset % kGranularity == 0 && offset <= memory->bytes &&
+  US_CUDA_REQUIRE(bytes != 0 && va % kGranularity == 0, CUDA_ERROR_INVALID_VALUE);
+  // Memory is mapped whole, or in whole large pages of it.
+  US_CUDA_REQUIRE(bytes % kGranularity == 0 && offset % kGranularity == 0 && offset <= memory->bytes &&
                       bytes <= memory->bytes - offset,
-                  CUDA_ERROR_INVALID_VALUE);
+                  CUDA_ERROR_NOT_SUPPORTED);
   auto r = D().reservations.upper_bound(va);
   US_CUDA_REQUIRE(r != D().reservations.begin(), CUDA_ERROR_INVALID_VALUE);
   --r;
@@ -384,8 +417,14 @@ CUresult cuMemMap(CUdeviceptr va, size_t bytes, size_t offset, CUmemGenericAlloc
 
 CUresult cuMemUnmap(CUdeviceptr va, size_t bytes) {
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
-  // Whole mappings only, without gaps.
+  // Whole mappings only, without gaps; where nothing is mapped, nothing happens.
   std::vector<Range*> found;
+  auto r = D().reservations.upper_bound(va);
+  const auto next = D().ranges.lower_bound(va);
+  if (bytes != 0 && r != D().reservations.begin() && va - (--r)->first < r->second.bytes &&
+      va % kGranularity == 0 && bytes % kGranularity == 0 && D().FindRange(va) == nullptr &&
+      (next == D().ranges.end() || next->first >= va + bytes))
+    return CUDA_SUCCESS;
   uint64_t at = va;
   while (at < va + bytes) {
     Range* const range = D().FindRange(at);
@@ -417,7 +456,7 @@ CUresult cuMemSetAccess(CUdeviceptr va, size_t bytes, const CUmemAccessDesc* acc
   US_CUDA_REQUIRE(at == va + bytes, CUDA_ERROR_INVALID_VALUE);
   for (size_t i = 0; i < count; ++i) {
     Device* device = nullptr;
-    US_CUDA_TRY(DeviceOf(access[i].location, &device));
+    US_CUDA_REQUIRE(DeviceOf(access[i].location, &device) == CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE);
     US_CUDA_REQUIRE(access[i].flags == 0 || access[i].flags == 1 || access[i].flags == 3,
                     CUDA_ERROR_INVALID_VALUE);
     for (Range* range : found) {
@@ -448,6 +487,13 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* out, void* ad
   const Range* range = D().FindRange(reinterpret_cast<uint64_t>(address));
   US_CUDA_REQUIRE(range != nullptr && range->physical != nullptr, CUDA_ERROR_INVALID_VALUE);
   ++range->physical->references;
+  // The same number while the memory still has one.
+  for (const auto& [handle, memory] : D().physical)
+    if (memory == range->physical) {
+      ++memory->handles;
+      *out = handle;
+      return CUDA_SUCCESS;
+    }
   *out = D().NextId();
   D().physical[*out] = range->physical;
   return CUDA_SUCCESS;

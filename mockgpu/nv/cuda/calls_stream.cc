@@ -20,7 +20,7 @@ CUresult FindEvent(CUevent handle, Event** out) {
 CUresult Values(CUstream handle, unsigned count, const CUstreamBatchMemOpParams* ops) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
-  US_CUDA_REQUIRE(ops != nullptr && count <= 256, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(ops != nullptr && count <= 255, CUDA_ERROR_INVALID_VALUE);
   // All are checked before the first is queued.
   for (unsigned i = 0; i < count; ++i) {
     const CUstreamBatchMemOpParams& op = ops[i];
@@ -32,6 +32,15 @@ CUresult Values(CUstream handle, unsigned count, const CUstreamBatchMemOpParams*
         const bool is64 =
             op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64 || op.operation == CU_STREAM_MEM_OP_WRITE_VALUE_64;
         const uint64_t bytes = is64 ? 8 : 4;
+        const bool waits =
+            op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 || op.operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+        US_CUDA_REQUIRE(waits || op.writeValue.flags == 0, CUDA_ERROR_INVALID_VALUE);
+        if (waits) {
+          US_CUDA_REQUIRE(
+              (op.waitValue.flags & ~unsigned{CU_STREAM_WAIT_VALUE_FLUSH}) <= CU_STREAM_WAIT_VALUE_NOR,
+              CUDA_ERROR_INVALID_VALUE);
+          US_CUDA_REQUIRE((op.waitValue.flags & CU_STREAM_WAIT_VALUE_FLUSH) == 0, CUDA_ERROR_NOT_SUPPORTED);
+        }
         US_CUDA_REQUIRE(op.waitValue.address % bytes == 0 && D().FindRange(op.waitValue.address) != nullptr &&
                             D().HostBytes(op.waitValue.address, bytes, true) != nullptr,
                         CUDA_ERROR_INVALID_VALUE);
@@ -45,7 +54,6 @@ CUresult Values(CUstream handle, unsigned count, const CUstreamBatchMemOpParams*
         return CUDA_ERROR_INVALID_VALUE;
     }
   }
-  US_CUDA_REQUIRE(stream->capture == nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   for (unsigned i = 0; i < count; ++i) US_CUDA_TRY(D().Submit(stream, ValueCommand{ops[i]}));
   return CUDA_SUCCESS;
 }
@@ -80,9 +88,13 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
   US_CUDA_REQUIRE(!stream->legacy && !stream->per_thread, CUDA_ERROR_INVALID_HANDLE);
-  // What it has been given is done all the same.
-  if (!stream->queue.empty()) D().Wait(stream->context, stream);
-  if (D().streams.Has(stream)) D().DestroyStream(stream);
+  // What it has been given is done all the same, later.
+  if (stream->queue.empty()) {
+    D().DestroyStream(stream);
+  } else {
+    stream->destroyed = true;
+    D().streams.Forget(stream);
+  }
   return CUDA_SUCCESS;
 }
 
@@ -97,6 +109,7 @@ CUresult cuStreamGetFlags(CUstream handle, unsigned int* flags) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
   US_CUDA_REQUIRE(flags != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_TRY(Driver::CheckStreamNotCapturing(*stream));
   *flags = stream->flags;
   return CUDA_SUCCESS;
 }
@@ -140,7 +153,8 @@ CUresult cuStreamGetAttribute(CUstream handle, CUstreamAttrID attribute, CUstrea
     *value = it->second;
     return CUDA_SUCCESS;
   }
-  if (attribute == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) value->syncPolicy = CU_SYNC_POLICY_AUTO;
+  // Until it is set, the policy is none of the enumeration's.
+  if (attribute == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) value->syncPolicy = -1;
   const bool known = attribute == CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW ||
                      attribute == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ||
                      attribute == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP ||
@@ -153,6 +167,25 @@ CUresult cuStreamSetAttribute(CUstream handle, CUstreamAttrID attribute, const C
   US_CUDA_REQUIRE(value != nullptr, CUDA_ERROR_INVALID_VALUE);
   CUstreamAttrValue before;
   US_CUDA_TRY(cuStreamGetAttribute(handle, attribute, &before));
+  switch (attribute) {
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+      US_CUDA_REQUIRE(
+          value->syncPolicy >= CU_SYNC_POLICY_AUTO && value->syncPolicy <= CU_SYNC_POLICY_BLOCKING_SYNC,
+          CUDA_ERROR_INVALID_VALUE);
+      break;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      US_CUDA_REQUIRE(value->memSyncDomain == 0 || value->memSyncDomain == 1, CUDA_ERROR_INVALID_VALUE);
+      break;
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: {
+      const CUaccessPolicyWindow& w = value->accessPolicyWindow;
+      const auto most = static_cast<size_t>(
+          stream->context->device->Attribute(CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE));
+      US_CUDA_REQUIRE(w.num_bytes <= most && w.hitRatio >= 0 && w.hitRatio <= 1, CUDA_ERROR_INVALID_VALUE);
+      break;
+    }
+    default:
+      break;
+  }
   if (attribute == CU_LAUNCH_ATTRIBUTE_PRIORITY)
     stream->priority = std::clamp(value->priority, -5, 0);
   else
@@ -170,7 +203,9 @@ CUresult cuStreamCopyAttributes(CUstream to, CUstream from) {
 CUresult cuStreamQuery(CUstream handle) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
-  US_CUDA_REQUIRE(stream->capture == nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  US_CUDA_TRY(D().CheckLegacy(*stream));
+  US_CUDA_TRY(Driver::CheckStreamNotCapturing(*stream));
+  US_CUDA_TRY(D().CheckNotCapturing(stream->context));
   D().Pump();
   US_CUDA_TRY(stream->context->error);
   return stream->queue.empty() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -179,10 +214,9 @@ CUresult cuStreamQuery(CUstream handle) {
 CUresult cuStreamSynchronize(CUstream handle) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
-  if (stream->capture != nullptr) {
-    stream->capture->invalidated = true;
-    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-  }
+  US_CUDA_TRY(D().CheckLegacy(*stream));
+  US_CUDA_TRY(Driver::CheckStreamNotCapturing(*stream));
+  US_CUDA_TRY(D().CheckNotCapturing(stream->context));
   Context* const context = stream->context;
   // The legacy stream is done when all that it waits for is.
   if (stream->legacy) {
@@ -204,9 +238,12 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int f
   if (event->capture != nullptr) {
     // The stream joins the event's capture.
     Capture& capture = *event->capture;
+    US_CUDA_REQUIRE(capture.graph != nullptr, CUDA_ERROR_INVALID_VALUE);
     US_CUDA_REQUIRE(!capture.invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-    US_CUDA_REQUIRE(capture.graph != nullptr, CUDA_ERROR_CAPTURED_EVENT);
-    US_CUDA_REQUIRE(!stream->legacy, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    if (stream->legacy) {
+      capture.invalidated = true;
+      return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    }
     if (stream->capture == nullptr) {
       stream->capture = event->capture;
       stream->capture_after.clear();
@@ -227,6 +264,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int f
     stream->capture->invalidated = true;
     return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
   }
+  US_CUDA_REQUIRE(flags == 0, CUDA_ERROR_ILLEGAL_STATE);
   if (event->record == nullptr) return CUDA_SUCCESS;
   return D().Submit(stream, WaitCommand{event, event->record});
 }
@@ -235,7 +273,7 @@ CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* d
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
   US_CUDA_REQUIRE(callback != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
-  US_CUDA_REQUIRE(stream->capture == nullptr, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  US_CUDA_TRY(Driver::CheckStreamNotCapturing(*stream));
   return D().Submit(stream, HostCommand{nullptr, data, callback, handle});
 }
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
@@ -244,11 +282,14 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   US_CUDA_REQUIRE(function != nullptr, CUDA_ERROR_INVALID_VALUE);
   return D().Submit(stream, HostCommand{function, data, nullptr, nullptr});
 }
-CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t, unsigned int flags) {
+CUresult cuStreamAttachMemAsync(CUstream handle, CUdeviceptr address, size_t bytes, unsigned int flags) {
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(handle, &stream));
   const Range* range = D().FindRange(address);
-  US_CUDA_REQUIRE(range != nullptr && range->kind == RangeKind::kManaged && flags >= 1 && flags <= 4,
+  US_CUDA_REQUIRE(range != nullptr && range->kind == RangeKind::kManaged &&
+                      (bytes == 0 || bytes == range->bytes) &&
+                      (flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST ||
+                       (flags == CU_MEM_ATTACH_SINGLE && !stream->legacy)),
                   CUDA_ERROR_INVALID_VALUE);
   return CUDA_SUCCESS;
 }
@@ -292,10 +333,10 @@ CUresult cuEventCreate(CUevent* out, unsigned int flags) {
 }
 
 CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned int flags) {
-  Event* event = nullptr;
-  US_CUDA_TRY(FindEvent(handle, &event));
   Stream* stream = nullptr;
   US_CUDA_TRY(D().FindStream(stream_handle, &stream));
+  Event* event = nullptr;
+  US_CUDA_TRY(FindEvent(handle, &event));
   US_CUDA_REQUIRE(flags <= CU_EVENT_RECORD_EXTERNAL, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(stream->context == event->context, CUDA_ERROR_INVALID_HANDLE);
   if (stream->capture != nullptr) {
@@ -305,15 +346,29 @@ CUresult cuEventRecordWithFlags(CUevent handle, CUstream stream_handle, unsigned
     event->capture_after = stream->capture_after;
     return CUDA_SUCCESS;
   }
+  US_CUDA_REQUIRE(flags == 0, CUDA_ERROR_ILLEGAL_STATE);
   auto record = D().Record(event, stream);
   return D().Submit(stream, RecordCommand{event, std::move(record)});
 }
 CUresult cuEventRecord(CUevent event, CUstream stream) { return cuEventRecordWithFlags(event, stream, 0); }
 
+namespace {
+
+// An event of a capture says nothing; asking spoils the capture, if that still goes on.
+CUresult CheckNotCaptured(const Event& event) {
+  if (event.capture == nullptr) return CUDA_SUCCESS;
+  if (event.capture->graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  event.capture->invalidated = true;
+  return CUDA_ERROR_CAPTURED_EVENT;
+}
+
+}  // namespace
+
 CUresult cuEventQuery(CUevent handle) {
   Event* event = nullptr;
   US_CUDA_TRY(FindEvent(handle, &event));
-  US_CUDA_REQUIRE(event->capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
+  US_CUDA_TRY(CheckNotCaptured(*event));
+  US_CUDA_TRY(D().CheckNotCapturing(event->context));
   D().Pump();
   US_CUDA_TRY(event->context->error);
   return event->record == nullptr || event->record->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
@@ -322,7 +377,8 @@ CUresult cuEventQuery(CUevent handle) {
 CUresult cuEventSynchronize(CUevent handle) {
   Event* event = nullptr;
   US_CUDA_TRY(FindEvent(handle, &event));
-  US_CUDA_REQUIRE(event->capture == nullptr, CUDA_ERROR_CAPTURED_EVENT);
+  US_CUDA_TRY(CheckNotCaptured(*event));
+  US_CUDA_TRY(D().CheckNotCapturing(event->context));
   if (event->record == nullptr) return CUDA_SUCCESS;
   const std::shared_ptr<EventRecord> record = event->record;
   return D().WaitRecord(record->context, *record);
@@ -332,7 +388,9 @@ CUresult cuEventElapsedTime_v2(float* ms, CUevent start, CUevent end) {
   Event *a = nullptr, *b = nullptr;
   US_CUDA_TRY(FindEvent(start, &a));
   US_CUDA_TRY(FindEvent(end, &b));
-  US_CUDA_REQUIRE(ms != nullptr, CUDA_ERROR_INVALID_VALUE);
+  for (const Event* event : {a, b})
+    US_CUDA_REQUIRE(event->capture == nullptr || event->capture->graph == nullptr, CUDA_ERROR_CAPTURED_EVENT);
+  US_CUDA_REQUIRE(ms != nullptr && a->context == b->context, CUDA_ERROR_INVALID_HANDLE);
   US_CUDA_REQUIRE(
       a->record != nullptr && b->record != nullptr && ((a->flags | b->flags) & CU_EVENT_DISABLE_TIMING) == 0,
       CUDA_ERROR_INVALID_HANDLE);
@@ -344,11 +402,11 @@ CUresult cuEventElapsedTime_v2(float* ms, CUevent start, CUevent end) {
 }
 
 CUresult cuEventDestroy_v2(CUevent handle) {
+  US_CUDA_REQUIRE(handle != nullptr, CUDA_ERROR_INVALID_HANDLE);
   Event* event = nullptr;
   const CUresult result = FindEvent(handle, &event);
-  if (event == nullptr) return result;
-  D().events.Destroy(event);
-  return CUDA_SUCCESS;
+  if (event != nullptr) D().events.Destroy(event);
+  return result;
 }
 
 }  // namespace understudy::mockgpu::nv::calls

@@ -17,13 +17,21 @@ CUresult Start(TensorMap* map, CUtensorMap* out, CUtensorMapDataType type, cuuin
                const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* steps,
                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                CUtensorMapFloatOOBfill fill) {
-  US_CUDA_REQUIRE(out != nullptr && dims != nullptr && steps != nullptr && (strides != nullptr || rank == 1),
+  US_CUDA_REQUIRE(out != nullptr && dims != nullptr && steps != nullptr && strides != nullptr,
                   CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(rank >= 1 && rank <= emu::ptx::kMaxTensorRank && type >= 0 &&
                       type <= CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B && interleave >= 0 && interleave <= 2 &&
                       swizzle >= 0 && swizzle <= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B && promotion >= 0 &&
                       promotion <= 3 && fill >= 0 && fill <= 1,
                   CUDA_ERROR_INVALID_VALUE);
+  // Elements of four and six bits, and swizzles with atoms of their own, came with Blackwell.
+  Context* context = nullptr;
+  const bool blackwell = D().Current(&context) == CUDA_SUCCESS &&
+                         context->device->Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 10;
+  US_CUDA_REQUIRE(
+      blackwell || (type < CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B && swizzle <= CU_TENSOR_MAP_SWIZZLE_128B),
+      CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(interleave == CU_TENSOR_MAP_INTERLEAVE_NONE || rank >= 3, CUDA_ERROR_INVALID_VALUE);
   map->rank = static_cast<int>(rank);
   map->type = static_cast<emu::ptx::TensorDataType>(type);
   map->interleave = static_cast<emu::ptx::TensorInterleave>(interleave);
@@ -62,7 +70,13 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorMapDataType type, cuui
   US_CUDA_REQUIRE(box != nullptr, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_TRY(
       Start(&map, out, type, rank, address, dims, strides, steps, interleave, swizzle, promotion, fill));
-  for (cuuint32_t d = 0; d < rank; ++d) map.box[d] = box[d];
+  uint64_t bytes = static_cast<uint64_t>(emu::ptx::TensorElementBytes(map.type));
+  for (cuuint32_t d = 0; d < rank; ++d) {
+    map.box[d] = box[d];
+    bytes *= box[d];
+  }
+  // A box goes into the shared memory of a block.
+  US_CUDA_REQUIRE(bytes <= 232448, CUDA_ERROR_INVALID_VALUE);
   return Finish(map, out);
 }
 
@@ -78,13 +92,16 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* out, CUtensorMapDataType type, cuu
       Start(&map, out, type, rank, address, dims, strides, steps, interleave, swizzle, promotion, fill));
   map.mode = emu::ptx::TensorMode::kIm2col;
   for (cuuint32_t d = 0; d + 2 < rank; ++d) map.lower[d] = lower[d], map.upper[d] = upper[d];
+  // What is left between the corners is where a kernel's window may begin.
+  for (cuuint32_t d = 0; d + 2 < rank; ++d)
+    US_CUDA_REQUIRE(static_cast<int64_t>(dims[d + 1]) + upper[d] - lower[d] > 0, CUDA_ERROR_INVALID_VALUE);
   map.channels = channels;
   map.pixels = pixels;
   return Finish(map, out);
 }
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap* out, void* address) {
-  US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(out != nullptr && address != nullptr, CUDA_ERROR_INVALID_VALUE);
   uint8_t bytes[emu::ptx::kTensorMapBytes];
   std::memcpy(bytes, out, sizeof bytes);
   absl::StatusOr<TensorMap> map = emu::ptx::DecodeTensorMap(bytes);

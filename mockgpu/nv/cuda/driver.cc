@@ -118,19 +118,32 @@ CUresult Driver::Check(Context* context, Context** out) {
   return context->error;
 }
 
+const Driver::Grave* Driver::CurrentGrave() const {
+  if (Stack().empty() || contexts.Has(Stack().back())) return nullptr;
+  const auto it = graves_.find(Stack().back());
+  return it == graves_.end() ? nullptr : &it->second;
+}
+
 Context* Driver::MakeContext(Device* device, unsigned flags) {
   Context* const context = contexts.Make();
+  graves_.erase(context);
   context->device = device;
   context->flags = flags;
   context->id = NextId();
   context->api_version = 3020;
-  context->limits = {{CU_LIMIT_STACK_SIZE, 1024},
-                     {CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20},
-                     {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20},
-                     {CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 2},
-                     {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048},
-                     {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64},
-                     {CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0}};
+  context->limits = {
+      {CU_LIMIT_STACK_SIZE, 1024},
+      {CU_LIMIT_PRINTF_FIFO_SIZE, (8 << 20) + (256 << 10)},
+      {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20},
+      {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048},
+      {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64},
+      {CU_LIMIT_PERSISTING_L2_CACHE_SIZE,
+       device->Attribute(CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE) / 10 * 3},
+      {CU_LIMIT_SHMEM_SIZE, device->Attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)},
+      {CU_LIMIT_CIG_ENABLED, 0}};
+  // Kernels that wait for kernels that they launched went with Hopper.
+  if (device->Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) < 9)
+    context->limits[CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH] = 2;
   context->legacy = MakeStream(context, CU_STREAM_DEFAULT, 0);
   context->legacy->legacy = true;
   // What every context sees: host memory, managed memory, pools and virtual memory open to the device.
@@ -158,10 +171,8 @@ void Driver::DestroyContext(Context* context) {
     other->peers.erase(context);
     other->mapped_peers.erase(context);
   }
-  if (context->device->primary == context) {
-    context->device->primary = nullptr;
-    context->device->primary_references = 0;
-  }
+  if (context->device->primary == context) context->device->primary = nullptr;
+  graves_[context] = {context->device->index, context->flags};
   contexts.Destroy(context);
 }
 

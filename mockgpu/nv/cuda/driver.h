@@ -77,6 +77,13 @@ class Driver {
   // The same for a context that was given; null is the current one.
   CUresult Check(Context* context, Context** out);
   Context* MakeContext(Device* device, unsigned flags);
+  // What is still known of a context that was destroyed while it was current somewhere.
+  struct Grave {
+    int device = 0;
+    unsigned flags = 0;
+  };
+  // That of the current context, or null when it lives or there is none.
+  const Grave* CurrentGrave() const;
   void DestroyContext(Context* context);
 
   // --- memory (memory.cc) ---
@@ -87,6 +94,8 @@ class Driver {
   CUresult RegisterHost(Context* context, void* host, uint64_t bytes, unsigned flags);
   CUresult Release(Range* range);
   uint64_t ReserveAddresses(uint64_t bytes, uint64_t alignment);
+  // Whether addresses that were given out before hold nothing now.
+  bool IsFree(uint64_t va, uint64_t bytes) const;
   Range* AddRange(Range range);  // maps it where it may be accessed
   void RemoveRange(Range* range);
   void MapRange(Context* context, const Range& range);
@@ -120,6 +129,10 @@ class Driver {
   bool Idle(const Context& context) const;
   // NOT_PERMITTED-like errors of calls that synchronise while this thread captures.
   CUresult CheckNotCapturing(Context* context);
+  // IMPLICIT, and their captures invalid, when the stream is the legacy one and blocking streams capture.
+  CUresult CheckLegacy(const Stream& stream);
+  // UNSUPPORTED, and its capture invalid, when the stream captures.
+  static CUresult CheckStreamNotCapturing(const Stream& stream);
   std::shared_ptr<EventRecord> Record(Event* event, Stream* stream);
   void Poison(Context* context, CUresult error, const std::string& why);
   void ShowPrinted(Context* context);
@@ -157,6 +170,7 @@ class Driver {
   uint64_t next_sequence_ = 0;
   uint64_t address_begin_ = 0, address_end_ = 0, next_address_ = 0, next_host_ = 0;
   std::list<Stream*> busy_;  // with queued work
+  std::map<const Context*, Grave> graves_;
   bool pumping_again_ = false;
   void Drop(Context* context);
   bool MayRun(const Stream& stream) const;

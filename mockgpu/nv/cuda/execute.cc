@@ -25,13 +25,12 @@ CUresult ResultOf(emu::ptx::FaultKind kind) {
     case K::kMemory:
     case K::kSharedOutOfRange:
     case K::kLocalOutOfRange:
+    case K::kStackOverflow:
       return CUDA_ERROR_ILLEGAL_ADDRESS;
     case K::kMisaligned:
       return CUDA_ERROR_MISALIGNED_ADDRESS;
     case K::kAddressSpace:
       return CUDA_ERROR_INVALID_ADDRESS_SPACE;
-    case K::kStackOverflow:
-      return CUDA_ERROR_HARDWARE_STACK_ERROR;
     case K::kIllegalInstruction:
     case K::kRefused:
     case K::kBarrier:
@@ -182,7 +181,7 @@ CUresult Driver::LaunchNow(Stream* stream, const KernelCommand& command) {
   }
   emu::ptx::LaunchConfig config = command.config;
   const size_t stack = context.limits[CU_LIMIT_STACK_SIZE];
-  config.local_bytes_per_thread = stack <= 1024 ? 0 : static_cast<uint32_t>(stack);
+  config.local_bytes_per_thread = stack <= 1024 ? 0 : static_cast<uint32_t>(AlignUp(stack, size_t{16}));
   const absl::StatusOr<emu::ptx::LaunchResult> result =
       emu::ptx::RunLaunch(program, *function.bound, config, &context.space, options);
   if (!result.ok()) {
@@ -198,7 +197,13 @@ CUresult Driver::LaunchNow(Stream* stream, const KernelCommand& command) {
   if (result->ok()) return CUDA_SUCCESS;
   if (result->fault.kind == emu::ptx::FaultKind::kAssert)
     std::fprintf(stderr, "%s\n", result->fault.message.c_str());
-  Poison(&context, ResultOf(result->fault.kind), result->fault.message);
+  CUresult error = ResultOf(result->fault.kind);
+  // A window of another state space, reached as global memory.
+  const uint64_t at = result->fault.memory.address;
+  if (result->fault.kind == emu::ptx::FaultKind::kMemory && at >= emu::ptx::kSharedWindow &&
+      at < emu::ptx::kParamWindow + emu::ptx::kParamWindowSize)
+    error = CUDA_ERROR_INVALID_ADDRESS_SPACE;
+  Poison(&context, error, result->fault.message);
   return context.error;
 }
 

@@ -69,6 +69,12 @@ void RemoveNode(Node* node) {
   std::erase_if(graph->nodes, [&](const std::unique_ptr<Node>& n) { return n.get() == node; });
 }
 
+bool HasMemoryNodes(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const std::unique_ptr<Node>& n) {
+    return n->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || n->type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+  });
+}
+
 std::vector<Node*> Before(const Node* node) {
   std::vector<Node*> out;
   for (const GraphEdge& e : node->graph->edges)

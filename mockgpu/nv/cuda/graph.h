@@ -16,6 +16,8 @@ bool AddEdge(Graph* graph, Node* from, Node* to, const CUgraphEdgeData& data);
 bool RemoveEdge(Graph* graph, Node* from, Node* to);
 void RemoveNode(Node* node);
 CUgraphNodeType TypeOf(const Command& command);
+// Whether a node allocates or frees: such graphs are neither cloned nor made children.
+bool HasMemoryNodes(const Graph& graph);
 std::vector<Node*> Before(const Node* node);
 // The clone's nodes say what they were cloned from. Deep: child graphs are cloned.
 std::unique_ptr<Graph> CloneGraph(const Graph& graph);

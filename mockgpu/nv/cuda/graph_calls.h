@@ -10,6 +10,7 @@ CUresult NewNode(CUgraphNode* out, CUgraph graph, const CUgraphNode* before, siz
                  const CUgraphEdgeData* data, Command command, Context* context);
 CUresult KernelOf(const CUDA_KERNEL_NODE_PARAMS& params,
                   const std::map<int, CUlaunchAttributeValue>& attributes, KernelCommand* out);
+CUresult CheckMemsetNode(const CUDA_MEMSET_NODE_PARAMS& set);
 CUresult CopyOf(const CUDA_MEMCPY3D* params, CopyCommand* out);
 CUresult CommandOf(const CUgraphNodeParams& params, Command* out, Context** context);
 

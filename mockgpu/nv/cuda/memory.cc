@@ -82,6 +82,17 @@ uint64_t Driver::ReserveAddresses(uint64_t bytes, uint64_t alignment) {
   return begin;
 }
 
+bool Driver::IsFree(uint64_t va, uint64_t bytes) const {
+  if (va < address_begin_ || va + bytes < va || va + bytes > next_address_) return false;
+  const auto free_in = [&](const auto& map, const auto& size) {
+    auto it = map.upper_bound(va);
+    if (it != map.end() && it->first < va + bytes) return false;
+    return it == map.begin() || (--it)->first + size(it->second) <= va;
+  };
+  return free_in(ranges, [](const auto& r) { return r->bytes; }) &&
+         free_in(reservations, [](const Reservation& r) { return r.bytes; });
+}
+
 bool Driver::MayAccess(const Context& context, const Range& range) const {
   return PermOf(context, range) != emu::Perm::kNone;
 }
@@ -214,6 +225,7 @@ CUresult Driver::Release(Range* range) {
     range->pool->used -= range->bytes;
     range->pool->reserved -= range->bytes;
     range->device->used_bytes -= range->bytes;
+    if (range->of_graph) range->device->graph_memory -= range->bytes;
   }
   RemoveRange(range);
   return CUDA_SUCCESS;

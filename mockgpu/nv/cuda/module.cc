@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdio>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +22,7 @@ using emu::ptx::Variable;
 
 // The newest PTX ISA that the parser knows.
 constexpr int kPtxMajor = 9, kPtxMinor = 0;
+constexpr size_t kElfHeaderBytes = 64;
 
 void Touch(const Operand& o, int at, std::vector<std::pair<int, int>>* spans) {
   const auto mark = [&](int r) {
@@ -70,17 +73,36 @@ int EstimateRegisters(const emu::ptx::Function& f) {
 std::string LogLine(const char* level, const std::string& text) {
   return absl::StrCat("ptxas ", level, " : ", text, "\n");
 }
+// A complaint about a line of the text, in the form that programs look for.
+std::string LogLine(int line, const char* level, const std::string& text) {
+  return absl::StrCat("ptxas application ptx input, line ", line, "; ", level, " : ", text, "\n");
+}
+
+// The version that a text states, where it states one: it is looked at before the rest is read.
+bool VersionOf(const std::string& ptx, int* major, int* minor, int* line) {
+  const size_t at = ptx.find(".version");
+  if (at == std::string::npos || std::sscanf(ptx.c_str() + at, ".version %d.%d", major, minor) != 2)
+    return false;
+  *line = 1 + static_cast<int>(std::count(ptx.begin(), ptx.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  return true;
+}
 
 }  // namespace
 
 CUresult JitOptions::Read(unsigned count, const CUjit_option* options, void** option_values) {
   US_CUDA_REQUIRE(count == 0 || (options != nullptr && option_values != nullptr), CUDA_ERROR_INVALID_VALUE);
   out_ = option_values;
+  int buffers = 0;
   for (unsigned i = 0; i < count; ++i) {
     US_CUDA_REQUIRE(options[i] >= 0 && options[i] <= CU_JIT_SPLIT_COMPILE, CUDA_ERROR_INVALID_VALUE);
+    if (options[i] == CU_JIT_INFO_LOG_BUFFER || options[i] == CU_JIT_ERROR_LOG_BUFFER)
+      buffers |= 1 << options[i];
     values[options[i]] = option_values[i];
     place_[options[i]] = i;
   }
+  // A size without its buffer.
+  for (const int buffer : {CU_JIT_INFO_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER})
+    US_CUDA_REQUIRE(place_.count(buffer + 1) == 0 || (buffers >> buffer & 1) != 0, CUDA_ERROR_INVALID_VALUE);
   return CUDA_SUCCESS;
 }
 
@@ -114,6 +136,12 @@ CUresult PtxOfBytes(const void* image, size_t bytes, const Device& device, std::
                                 "\x7f"
                                 "ELF",
                                 4) == 0) {
+    // e_machine of a CUDA image; anything else is no image.
+    constexpr uint16_t kMachineCuda = 190;
+    if (bytes >= kElfHeaderBytes && (data[18] != kMachineCuda || data[19] != 0)) {
+      *log += "the image is an ELF file, but not of CUDA\n";
+      return CUDA_ERROR_INVALID_IMAGE;
+    }
     *log += LogLine("fatal  ",
                     "the image is machine code (a cubin), which is not run here: give PTX "
                     "(-gencode arch=compute_NN,code=compute_NN)");
@@ -140,7 +168,7 @@ CUresult PtxOfBytes(const void* image, size_t bytes, const Device& device, std::
   ptx->resize(std::strlen(ptx->c_str()));
   // Text has a version line somewhere; anything else is no image at all.
   if (ptx->find(".version") == std::string::npos) {
-    *log += LogLine("fatal  ", "the image is neither PTX nor a fatbinary");
+    *log += "the image is neither PTX nor a fatbinary\n";
     return CUDA_ERROR_INVALID_IMAGE;
   }
   return CUDA_SUCCESS;
@@ -171,20 +199,26 @@ CUresult PtxOfImage(const void* image, const Device& device, std::string* ptx, s
 
 CUresult ParsePtx(const std::string& ptx, const std::string& name, const Device& device,
                   std::shared_ptr<const emu::ptx::Module>* out, std::string* log) {
+  if (int major = 0, minor = 0, line = 0; VersionOf(ptx, &major, &minor, &line) &&
+                                          (major > kPtxMajor || (major == kPtxMajor && minor > kPtxMinor))) {
+    *log += LogLine(line, "fatal  ",
+                    absl::StrCat("Unsupported .version ", major, ".", minor, "; current version is '",
+                                 kPtxMajor, ".", kPtxMinor, "'"));
+    return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+  }
   emu::ptx::ParseOptions options;
   options.name = name;
   const emu::ptx::ParseResult parsed = emu::ptx::Parse(ptx, options);
   if (parsed.module == nullptr) {
-    for (const std::string& line : std::vector<std::string>(absl::StrSplit(parsed.Text(), '\n')))
-      if (!line.empty()) *log += absl::StrCat(line, "\n");
+    for (const emu::ptx::Diagnostic& d : parsed.diagnostics)
+      *log += LogLine(d.location.line, d.warning ? "warning" : "error  ", d.message);
     *log += LogLine("fatal  ", "Ptx assembly aborted due to errors");
     return CUDA_ERROR_INVALID_PTX;
   }
   const emu::ptx::Module& m = *parsed.module;
-  if (m.version_major > kPtxMajor || (m.version_major == kPtxMajor && m.version_minor > kPtxMinor)) {
-    *log += LogLine("fatal  ", absl::StrCat("Unsupported .version ", m.version_major, ".", m.version_minor,
-                                            "; current version is '", kPtxMajor, ".", kPtxMinor, "'"));
-    return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+  if (m.address_size != 64) {
+    *log += LogLine("fatal  ", "32-bit addresses are not supported");
+    return CUDA_ERROR_INVALID_PTX;
   }
   const int sm = device.profile->sm();
   const bool fits = m.sm_suffix == 'a'   ? m.sm == sm && device.profile->target_suffix == 'a'
@@ -450,13 +484,14 @@ CUresult SetFunctionAttribute(Function* f, const Device& device, CUfunction_attr
       US_CUDA_REQUIRE(value >= -1 && value <= 100, CUDA_ERROR_INVALID_VALUE);
       f->carveout = value;
       return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-      f->cluster_must_be_set = value != 0;
-      return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-      US_CUDA_REQUIRE(value >= 0, CUDA_ERROR_INVALID_VALUE);
+      // What the code says stays.
+      US_CUDA_REQUIRE(
+          value >= 0 && (f->text().cluster[0] == 0 ||
+                         value == f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH]),
+          CUDA_ERROR_INVALID_VALUE);
       f->cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
       return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
@@ -480,9 +515,9 @@ int CUfunc_st::max_threads(const understudy::mockgpu::nv::Device& device) const 
   };
   int most = device.Attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
   if (f.max_threads[0] != 0) most = std::min(most, product(f.max_threads));
-  if (f.required_threads[0] != 0) most = std::min(most, product(f.required_threads));
-  // Registers are given to warps in units of 256.
+  // Registers are given to warps in units of 256, by each of the four parts of a multiprocessor.
   const int per_warp = (registers * 32 + 255) / 256 * 256;
-  const int warps = device.Attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK) / std::max(per_warp, 256);
+  const int warps =
+      device.Attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK) / 4 / std::max(per_warp, 256) * 4;
   return std::min(most, warps * 32);
 }

@@ -83,6 +83,7 @@ struct CUfunc_st {
 };
 
 struct CUlib_st {
+  CUresult error = CUDA_SUCCESS;  // of its image
   std::string ptx, name;
   int sm = 0;  // of the device that it was read for first
   std::shared_ptr<const understudy::emu::ptx::Module> text;

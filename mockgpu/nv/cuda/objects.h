@@ -61,6 +61,7 @@ struct PhysicalMemory {
   Device* device = nullptr;  // null: the host's
   uint64_t bytes = 0;
   int references = 1;
+  int handles = 1;  // that cuMemRelease may still be called for
 };
 
 enum class RangeKind : uint8_t { kDevice, kHost, kRegistered, kManaged, kPool, kVirtual, kModule };
@@ -77,11 +78,12 @@ struct Range {
   uint64_t id = 0;
   bool sync_memops = false;
   MemoryPool* pool = nullptr;
+  bool of_graph = false;  // a graph's node allocated it
   std::shared_ptr<PhysicalMemory> physical;
   std::map<int, int> access;  // kVirtual: device index (-1: host) -> CU_MEM_ACCESS_FLAGS_*
   // cuMemAdvise's and cuMemPrefetchAsync's marks on managed memory.
   bool read_mostly = false;
-  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, 0}, prefetched{CU_MEM_LOCATION_TYPE_INVALID, 0};
+  CUmemLocation preferred{CU_MEM_LOCATION_TYPE_INVALID, -1}, prefetched{CU_MEM_LOCATION_TYPE_INVALID, -1};
   std::set<int> accessed_by;
 
   uint8_t* host(uint64_t address) const { return backing->host + backing_offset + (address - va); }
@@ -196,6 +198,7 @@ struct CUctx_st {
   bool primary = false, destroyed = false;
   uint64_t id = 0;
   unsigned api_version = 0;
+  int attached = 1;               // cuCtxAttach
   CUresult error = CUDA_SUCCESS;  // sticky
   understudy::emu::AddressSpace space;
   std::map<int, size_t> limits;

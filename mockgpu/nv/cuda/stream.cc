@@ -94,6 +94,23 @@ CUresult Driver::CheckNotCapturing(Context*) {
   return CUDA_SUCCESS;
 }
 
+CUresult Driver::CheckLegacy(const Stream& stream) {
+  CUresult result = CUDA_SUCCESS;
+  if (!stream.legacy) return result;
+  for (const Stream* other : stream.context->streams) {
+    if (other->capture == nullptr || !other->blocking()) continue;
+    other->capture->invalidated = true;
+    result = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  }
+  return result;
+}
+
+CUresult Driver::CheckStreamNotCapturing(const Stream& stream) {
+  if (stream.capture == nullptr) return CUDA_SUCCESS;
+  stream.capture->invalidated = true;
+  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
 CUresult Driver::Submit(Stream* stream, Command command, Node** captured) {
   if (captured != nullptr) *captured = nullptr;
   if (stream->capture != nullptr) {
@@ -104,13 +121,7 @@ CUresult Driver::Submit(Stream* stream, Command command, Node** captured) {
     if (captured != nullptr) *captured = node;
     return CUDA_SUCCESS;
   }
-  if (stream->legacy) {
-    for (Stream* other : stream->context->streams) {
-      if (other->capture == nullptr || !other->blocking()) continue;
-      other->capture->invalidated = true;
-      return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    }
-  }
+  US_CUDA_TRY(CheckLegacy(*stream));
   return Queue(stream, std::make_shared<const Command>(std::move(command)));
 }
 
@@ -154,7 +165,10 @@ void Driver::Pump() {
       stream->running = false;
       if (!stream->queue.empty()) stream->queue.pop_front();
       if (result != CUDA_SUCCESS) Poison(stream->context, result, "work failed");
-      if (stream->queue.empty()) busy_.remove(stream);
+      if (stream->queue.empty()) {
+        busy_.remove(stream);
+        if (stream->destroyed) DestroyStream(stream);
+      }
       // The lists may have changed: look again from the start.
       progress = true;
       break;

@@ -76,8 +76,9 @@ TEST_F(KernelApi, ArgumentsComeAsPointersOrPacked) {
   CU_OK(cuLaunchKernel(scale_, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra));
   words = Words(out_, 32);
   for (uint32_t i = 0; i < 32; ++i) ASSERT_EQ(words[i], 3 * i + 7) << i;
-  bytes = 8;
-  CU_IS(cuLaunchKernel(scale_, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra), CUDA_ERROR_INVALID_VALUE);
+  bytes = 16;
+  CU_IS(cuLaunchKernel(scale_, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, extra),
+        CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
   CU_IS(cuLaunchKernel(scale_, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -103,8 +104,7 @@ TEST_F(KernelApi, WrongShapesAreRefusedBeforeTheyRun) {
   CU_OK(cuModuleGetFunction(&bounded, module_, "bounded"));
   CU_OK(cuModuleGetFunction(&shared, module_, "shared_words"));
   CU_IS(cuLaunchKernel(bounded, 1, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
-  CU_IS(cuLaunchKernel(bounded, 1, 1, 1, 65, 1, 1, 0, nullptr, nullptr, nullptr),
-        CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  CU_IS(cuLaunchKernel(bounded, 1, 1, 1, 65, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
   // 48 KiB in all without asking, the device's most when asked.
   const unsigned rest = 48 * 1024 - 1024;
   CU_IS(cuLaunchKernel(shared, 1, 1, 1, 1, 1, 1, rest, nullptr, nullptr, nullptr), CUDA_SUCCESS);

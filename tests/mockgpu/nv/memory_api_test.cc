@@ -77,7 +77,10 @@ TEST_F(MemoryApi, RowsCopyWithTheirPitches) {
   for (int r = 0; r < 3; ++r) EXPECT_EQ(std::memcmp(out[r], in[r] + 2, 20), 0) << r;
   back.dstPitch = 19;
   CU_IS(cuMemcpy2D_v2(&back), CUDA_ERROR_INVALID_VALUE);
+  back.dstPitch = 20;
   back.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  CU_IS(cuMemcpy2D_v2(&back), CUDA_ERROR_INVALID_VALUE);
+  back.dstArray = reinterpret_cast<CUarray>(out);
   CU_IS(cuMemcpy2D_v2(&back), CUDA_ERROR_NOT_SUPPORTED);
 }
 
