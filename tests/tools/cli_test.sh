@@ -55,6 +55,24 @@ check "tune: a device that counts nothing" 2 "CPU counts no instructions" "$unde
 check "conform without files" 2 "no FILE given" "$understudy" conform
 check "conform of an absent file" 2 "absent.jsonl" "$understudy" conform absent.jsonl
 check "conform of an unknown ISA" 2 "no vectors of gfx7" "$understudy" conform --gfx=gfx7 "$vectors"
+ptx=tests/data/conformance/ptx/mma.jsonl
+check "conform of PTX" 0 "on: emulator" "$understudy" conform "$ptx"
+check "conform of PTX as JSON" 0 '"pass": 448' "$understudy" conform --json "$ptx"
+check "conform of compressed PTX" 0 '"pass": 57' "$understudy" conform --json tests/data/ptx/matrix_move.jsonl.zst
+check "conform of both" 2 "run them one after the other" "$understudy" conform "$ptx" "$vectors"
+check "AMD's checks on PTX" 2 "--check is for AMD vectors" "$understudy" conform --check=all "$ptx"
+printf '%s\n' '{"op":"add.u32 %d, %a, %b;","d":"r","dt":"u32","s":"rr","st":["u32","u32"]}' \
+  '{"op":"frobnicate %d, %a;","d":"r","s":"r","st":["u32"]}' > "$TEST_TMPDIR/in.jsonl"
+check "recording without a card" 2 "set USE_HW=1, or --emulated" "$understudy" conform --record -o "$TEST_TMPDIR/out.jsonl" "$TEST_TMPDIR/in.jsonl"
+check "recording without a result" 2 "and -o OUT" "$understudy" conform --record --emulated "$TEST_TMPDIR/in.jsonl"
+check "recording" 0 "1 recorded on emulator, 1 that it does not take" "$understudy" conform --record --emulated --samples=8 -o "$TEST_TMPDIR/out.jsonl" "$TEST_TMPDIR/in.jsonl"
+check "what was recorded" 0 "not accepted: frobnicate" "$understudy" conform "$TEST_TMPDIR/out.jsonl"
+check "recorded from the emulator" 0 '"source":"emulator"' cat "$TEST_TMPDIR/out.jsonl"
+sed -i 's/"out":\["[0-9a-f]*"/"out":["5a5a5a5a"/' "$TEST_TMPDIR/out.jsonl"
+check "a difference in PTX" 1 "tuple 0 (lane 0), inputs " "$understudy" conform "$TEST_TMPDIR/out.jsonl"
+check "no card" 2 "no-such-library" env USE_HW=1 UNDERSTUDY_LIBCUDA=no-such-library "$understudy" conform "$ptx"
+check "list of PTX" 0 "PTX family" "$understudy" conform --list --gfx=ptx
+check "list of PTX forms" 0 "add.sat.s32 d:T0, a:T0, b:T0: exact" "$understudy" conform --list --gfx=ptx --verbose
 check "conform" 0 "gfx1100" "$understudy" conform --gfx=gfx1100 "$vectors"
 check "disasm of a code object" 0 "s_endpgm" "$understudy" disasm "$code_object"
 check "disasm of nothing" 2 "0 files given, expected one" "$understudy" disasm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `understudy conform`: runs instruction vectors and says which agree.
+// `understudy conform`: runs instruction vectors and says which agree. AMD's here, PTX's in conform_ptx.cc.
 
 #include <cstdio>
 #include <map>
@@ -11,14 +11,17 @@
 #include "absl/strings/str_cat.h"
 #include "emu/amd/conform/conform.h"
 #include "emu/amd/coverage/coverage.h"
+#include "emu/ptx/coverage/coverage.h"
 #include "src/base/status.h"
 #include "tools/cli/command.h"
+#include "tools/cli/conform_ptx.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/table.h"
 
 ABSL_FLAG(bool, verbose, false, "also list the vectors that pass");
 ABSL_FLAG(bool, list, false, "list what is known of every opcode");
 ABSL_FLAG(bool, markdown, false, "with --list: the page docs/fidelity.md");
+ABSL_FLAG(bool, record, false, "fill PTX vectors with what the GPU gives");
 ABSL_FLAG(std::string, check, "",
           "strict checks: waits, hazards, uninit, races or all, each with :warn or :fail");
 
@@ -111,9 +114,11 @@ json TotalsJson(const Totals& t) {
 // `understudy conform --list`.
 absl::StatusOr<int> List(const std::string& only) {
   if (absl::GetFlag(FLAGS_markdown)) {
-    std::printf("%s", emu::amd::coverage::FidelityPage().c_str());
+    std::printf("%s%s", emu::amd::coverage::FidelityPage().c_str(),
+                emu::ptx::coverage::FidelityPage().c_str());
     return 0;
   }
+  if (only == "ptx") return ListPtx(absl::GetFlag(FLAGS_verbose));
   std::vector<emu::amd::Isa> isas(std::begin(emu::amd::kAllIsas), std::end(emu::amd::kAllIsas));
   if (!only.empty()) {
     emu::amd::Isa isa;
@@ -181,6 +186,22 @@ absl::StatusOr<int> RunConform(const std::vector<std::string>& files) {
     return List(absl::GetFlag(FLAGS_gfx));
   }
   if (files.empty()) return absl::InvalidArgumentError("no FILE given; see `understudy conform --help`");
+  size_t ptx_files = 0;
+  for (const std::string& file : files) {
+    US_ASSIGN_OR_RETURN(const bool is_ptx, IsPtxFile(file));
+    ptx_files += is_ptx;
+  }
+  if (ptx_files != 0 && ptx_files != files.size())
+    return absl::InvalidArgumentError(
+        "files of AMD and of PTX vectors together: run them one after the other");
+  const bool is_ptx = ptx_files != 0;
+  if (is_ptx && !absl::GetFlag(FLAGS_check).empty())
+    return absl::InvalidArgumentError("--check is for AMD vectors; these are PTX");
+  if (absl::GetFlag(FLAGS_record)) {
+    if (!is_ptx) return absl::InvalidArgumentError("--record takes PTX vectors; these are AMD's");
+    return RecordPtx(files);
+  }
+  if (is_ptx) return RunPtx(files, absl::GetFlag(FLAGS_verbose));
   emu::amd::CheckOptions checks;
   if (std::string error, text = absl::GetFlag(FLAGS_check); !text.empty() && !checks.Parse(text, &error)) {
     return absl::InvalidArgumentError(absl::StrCat("--check: ", error));

@@ -37,25 +37,40 @@ Exit code: 0 when every result is right, 1 when one is not, 2 on an error.
     {"conform",
      "run instruction vectors and say which agree",
      R"(usage: understudy conform [--gfx=NAME] [--check=NAME:MODE,...] [--json] [--verbose] FILE...
-       understudy conform --list [--gfx=NAME] [--json] [--verbose] [--markdown]
+       understudy conform --record [--samples=N] [--emulated] -o OUT.jsonl IN.jsonl
+       understudy conform --list [--gfx=NAME|ptx] [--json] [--verbose] [--markdown]
 
-Runs each vector (JSON lines in the format of tests/data/conformance/amd/state.jsonl) on the emulator and prints the
-counts of passes, differences and refusals, then each difference with register, lane, expected and computed value and
-the disassembly of the program.
+Runs each vector of the files and prints the counts of passes, differences and refusals, and each difference with its
+place, expected and computed value. What a file holds is seen by its first line:
+
+AMD vectors (JSON lines as in tests/data/conformance/amd/state.jsonl) run on the emulator; a difference comes with register,
+lane and the disassembly of the program.
 
   --gfx=NAME       only vectors of this ISA (default: all; an ISA that the emulator lacks counts as refused)
   --check=LIST     strict checks on: waits, hazards, uninit, races or all, each with :warn (reported) or :fail (faults)
+
+PTX vectors (JSON lines as in tests/data/conformance/ptx: instruction forms, fragments of matrix instructions and whole
+kernels; also compressed by zstd) run on the emulator, or with USE_HW=1 on the first NVIDIA GPU through libcuda.so.1 (or the
+library that UNDERSTUDY_LIBCUDA names); a difference comes with lane, inputs and the distance in ulp.
+
+  --record         fills the vectors of IN with what the GPU gives (USE_HW=1): "in" where there is none, drawn by the types
+                   in "st" with their edge values, and "out" (docs/recording.md)
+  -o FILE          where they are written (--o=FILE)
+  --samples=N      input tuples of a form that brings none (default 64)
+  --emulated       from the emulator instead: the vectors are marked as no recorded truth
+
   --json           JSON instead of a table
   --verbose        also list the passes
 
-With --list it runs nothing and prints what is known of every opcode: per ISA and encoding how many are exact, approximate
-(with a bound) or refused, and which oracles stand behind them (LLVM MC, recorded vectors, exact arithmetic, solver, programs).
+With --list it runs nothing and prints what is known of every AMD opcode (per ISA and encoding), or with --gfx=ptx of every
+PTX form (per family): how many are exact, approximate (with a bound) or refused, and which oracles stand behind them (LLVM MC,
+recorded vectors, exact arithmetic, solver, programs).
 
-  --verbose        also a line an opcode
+  --verbose        also a line an opcode or form
   --markdown       the page docs/fidelity.md
 Exit code: 0 when no vector differs, 1 when one does, 2 on an error.
 )",
-     {"gfx", "check", "json", "verbose", "list", "markdown"},
+     {"gfx", "check", "json", "verbose", "list", "markdown", "record", "o", "samples", "emulated"},
      RunConform},
     {"disasm",
      "disassemble a code object or raw machine code",

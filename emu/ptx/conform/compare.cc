@@ -4,33 +4,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "emu/ptx/conform/conform.h"
+#include "emu/ptx/conform/inputs.h"
 #include "emu/ptx/conform/kernel_text.h"
-#include "emu/ptx/isa/isa.h"
-#include "src/base/float_format.h"
 #include "src/base/ulp.h"
 
 namespace understudy::emu::ptx::conform {
 namespace {
 
-// How the results of a type are floats: its format and how many a result packs. None: integers and others.
-struct Floats {
-  const FloatFormat* format = nullptr;
-  int count = 1;
-};
-Floats FloatsOf(std::string type) {
-  Floats floats;
-  if (const size_t x = type.rfind('x'); x != std::string::npos && x + 2 == type.size()) {
-    floats.count = type[x + 1] - '0';
-    type.resize(x);
-  }
-  floats.format = FindFloatFormat(type);
-  return floats;
-}
-
 // The greatest distance of the packed floats; false where one of them is NaN on one side alone.
-bool UlpOf(const Floats& floats, uint64_t a, uint64_t b, uint64_t* ulp) {
+bool UlpOf(const ElementFormat& floats, uint64_t a, uint64_t b, uint64_t* ulp) {
   if (floats.format == nullptr) return false;
-  const int bits = floats.format->bits();
+  const int bits = floats.bits;
   const uint64_t mask = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
   *ulp = 0;
   for (int i = 0; i < floats.count; ++i) {
@@ -44,22 +28,28 @@ bool UlpOf(const Floats& floats, uint64_t a, uint64_t b, uint64_t* ulp) {
 int HexDigits(char kind) { return kind == 'p' ? 1 : RegisterBits(kind) / 4; }
 
 // A matrix instruction's first type is its result's; f16 results are packed by two.
-Floats FloatsOfMatrix(const std::string& op) {
+ElementFormat FormatOfMatrix(const std::string& op) {
   for (const char* type : {"f64", "f32", "f16"})
-    if (op.find(absl::StrCat(".", type, ".")) != std::string::npos) {
-      Floats floats = FloatsOf(type);
-      if (floats.format != nullptr && floats.format->bits() == 16) floats.count = 2;
-      return floats;
-    }
+    if (op.find(absl::StrCat(".", type, ".")) != std::string::npos)
+      return FormatOfType(type[1] == '1' ? "f16x2" : type);
   return {};
 }
 
 }  // namespace
 
 const char* VerdictName(Outcome::Verdict verdict) {
-  static constexpr const char* kNames[kVerdicts] = {"pass",    "different",  "refused", "not accepted",
-                                                    "faulted", "unrecorded", "error"};
+  static constexpr const char* kNames[kVerdicts] = {"pass",         "different", "deviation",  "refused",
+                                                    "not accepted", "faulted",   "unrecorded", "error"};
   return kNames[static_cast<int>(verdict)];
+}
+
+const std::vector<Deviation>& Deviations() {
+  static const std::vector<Deviation> deviations = {
+#define PTX_DEVIATION(instruction, reason) {instruction, reason},
+#include "emu/ptx/conform/deviations.inc"
+#undef PTX_DEVIATION
+  };
+  return deviations;
 }
 
 std::string DifferenceText(const Difference& d) {
@@ -77,9 +67,9 @@ Outcome Compare(const Vector& vector, const std::vector<uint64_t>& expected,
   const Form* const form = std::get_if<Form>(&vector.what);
   const Fragment* const fragment = std::get_if<Fragment>(&vector.what);
   const WholeKernel* const kernel = std::get_if<WholeKernel>(&vector.what);
-  const Floats floats = form != nullptr       ? FloatsOf(form->dt)
-                        : fragment != nullptr ? FloatsOfMatrix(fragment->op)
-                                              : Floats();
+  const ElementFormat floats = form != nullptr       ? FormatOfType(form->dt)
+                               : fragment != nullptr ? FormatOfMatrix(fragment->op)
+                                                     : ElementFormat();
   outcome.values = expected.size();
   if (expected.size() != got.size()) {
     outcome.verdict = Outcome::Verdict::kError;
@@ -101,7 +91,7 @@ Outcome Compare(const Vector& vector, const std::vector<uint64_t>& expected,
       d.digits = HexDigits(form->d);
     } else if (fragment != nullptr) {
       d.place = absl::StrCat("register ", i / 32, " lane ", i % 32);
-      d.digits = floats.format != nullptr && floats.format->bits() == 64 ? 16 : 8;
+      d.digits = floats.bits == 64 ? 16 : 8;
     } else {
       size_t word = i;
       for (size_t p = 0; p < kernel->launch.params.size(); ++p) {

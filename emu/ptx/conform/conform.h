@@ -31,6 +31,7 @@ struct Outcome {
   enum class Verdict : uint8_t {
     kPass,
     kDifferent,
+    kDeviation,    // differs from the recording, and `reason` (of deviations.inc) says why the emulator does
     kRefused,      // `reason`: the emulator names what it does not do
     kNotAccepted,  // `reason`: the parser or the driver does not take the text
     kFaulted,      // `reason`: the kernel faulted
@@ -44,15 +45,21 @@ struct Outcome {
   std::vector<Difference> first;       // the first kMaxDifferences
 };
 inline constexpr size_t kMaxDifferences = 8;
-inline constexpr int kVerdicts = 7;
+inline constexpr int kVerdicts = 8;
 const char* VerdictName(Outcome::Verdict verdict);
+
+struct Deviation {
+  const char* instruction;
+  const char* reason;
+};
+const std::vector<Deviation>& Deviations();
 
 // `expected` and `got` as Evaluate gives them.
 Outcome Compare(const Vector& vector, const std::vector<uint64_t>& expected,
                 const std::vector<uint64_t>& got);
 // What a failed Evaluate means.
 Outcome OutcomeOf(const absl::Status& status);
-// Evaluates and compares with what is recorded.
+// Evaluates and compares with what is recorded. On the emulator a difference may be a known deviation.
 Outcome RunVector(const Vector& vector, Backend& backend);
 
 }  // namespace understudy::emu::ptx::conform

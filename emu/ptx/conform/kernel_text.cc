@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/ptx/conform/kernel_text.h"
 
+#include <algorithm>
+#include <cstring>
 #include <sstream>
 #include <vector>
 
@@ -13,14 +15,27 @@ namespace understudy::emu::ptx::conform {
 namespace {
 
 // Registers %at and %to: the addresses of this thread's first word of `in` and of `out`.
-std::string Head(const char* entry, const std::string& declarations) {
+std::string Head(const char* entry, const std::string& declarations, bool memory = false) {
   return absl::StrCat(
       ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry ", entry,
-      "(.param .u64 in, .param .u64 out)\n{\n.reg .b64 %at, %to, %w, %i;\n.reg .b32 %t, %ct, %nt;\n",
-      declarations,
+      "(.param .u64 in, .param .u64 out", memory ? ", .param .u64 mem" : "",
+      ")\n{\n.reg .b64 %at, %to, %w, %i;\n.reg .b32 %t, %ct, %nt;\n", declarations,
       "ld.param.u64 %at, [in];\nld.param.u64 %to, [out];\nmov.u32 %t, %tid.x;\nmov.u32 %ct, %ctaid.x;\n"
       "mov.u32 %nt, %ntid.x;\nmad.lo.u32 %t, %ct, %nt, %t;\nmul.wide.u32 %i, %t, 8;\nadd.u64 %at, %at, %i;\n"
-      "add.u64 %to, %to, %i;\n");
+      "add.u64 %to, %to, %i;\n",
+      memory ? absl::StrFormat(".reg .b64 %%m;\nld.param.u64 %%m, [mem];\nmul.wide.u32 %%i, %%t, %d;\n"
+                               "add.u64 %%m, %%m, %%i;\n",
+                               kThreadMemoryBytes)
+             : "");
+}
+
+// Whole words only: %c is not the start of %ctaid.
+size_t FindWord(const std::string& text, const char* word, size_t from) {
+  for (size_t at = from; (at = text.find(word, at)) != std::string::npos; ++at) {
+    const size_t end = at + std::strlen(word);
+    if (end == text.size() || (!absl::ascii_isalnum(text[end]) && text[end] != '_')) return at;
+  }
+  return std::string::npos;
 }
 
 // Types of the operands of a matrix instruction, in the order d, a, b, c: the last four that its name holds.
@@ -31,6 +46,8 @@ std::vector<Type> MatrixTypes(const std::string& op) {
     Type type;
     if (FindType(part, &type)) types.push_back(type);
   }
+  // wmma.mma of f16 names d and c alone.
+  if (types.size() == 2) return {types[0], Type::kB32, Type::kB32, types[1]};
   while (types.size() < 4) types.insert(types.begin(), Type::kB32);
   return {types.end() - 4, types.end()};
 }
@@ -46,16 +63,14 @@ std::string VectorOperand(char name, size_t registers) {
 
 int RegisterBits(char kind) { return kind == 'h' ? 16 : kind == 'l' ? 64 : 32; }
 
-std::string FormKernel(const std::string& op, char d, const std::string& s, size_t count) {
+bool UsesThreadMemory(const std::string& op) { return FindWord(op, "%m", 0) != std::string::npos; }
+
+std::string FormKernel(const std::string& op, char d, const std::string& s, size_t count, int* first,
+                       int* last) {
   std::string code = op, loads;
-  // Whole words only: %c is not the start of %ctaid.
-  const auto replace = [&](const std::string& from, const std::string& to) {
-    for (size_t at = 0; (at = code.find(from, at)) != std::string::npos;) {
-      const size_t end = at + from.size();
-      const bool whole = end == code.size() || (!absl::ascii_isalnum(code[end]) && code[end] != '_');
-      if (whole) code.replace(at, from.size(), to);
-      at += whole ? to.size() : from.size();
-    }
+  const auto replace = [&](const char* from, const std::string& to) {
+    for (size_t at = 0; (at = FindWord(code, from, at)) != std::string::npos; at += to.size())
+      code.replace(at, std::strlen(from), to);
   };
   const char* const names[] = {"%a", "%b", "%c", "%e"};
   std::string declarations = ".reg .pred %pd, %p0, %p1, %p2, %p3;\n";
@@ -79,8 +94,13 @@ std::string FormKernel(const std::string& op, char d, const std::string& s, size
                              : RegisterBits(d) == 64
                                  ? "mov.b64 %w, %rd_;\n"
                                  : absl::StrFormat("cvt.u64.u%d %%w, %%rd_;\n", RegisterBits(d));
-  return absl::StrCat(Head("form", declarations), loads, code, "\n", result,
-                      "st.global.u64 [%to], %w;\nret;\n}\n");
+  const std::string before = Head("form", declarations, UsesThreadMemory(op)) + loads;
+  const auto lines = [](const std::string& text) {
+    return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  };
+  if (first != nullptr) *first = lines(before) + 1;
+  if (last != nullptr) *last = lines(before) + lines(code) + 1;
+  return absl::StrCat(before, code, "\n", result, "st.global.u64 [%to], %w;\nret;\n}\n");
 }
 
 std::string FragmentKernel(const std::string& op, const size_t registers[4], bool sparse, int selector) {

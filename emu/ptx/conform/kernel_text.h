@@ -14,8 +14,13 @@ int RegisterBits(char kind);
 // `op` is one instruction or a scope { ... }, with %d for the result and %a %b %c %e for operands whose kinds
 // `s` lists. Entry `form(in, out)`: operand k of tuple i is the 64-bit word k * count + i of `in`, its result
 // word i of `out`. Launched with 32 threads a block and ceil(count / 32) blocks; buffers are padded to full
-// warps by the caller.
-std::string FormKernel(const std::string& op, char d, const std::string& s, size_t count);
+// warps by the caller. An op that names %m has in it the address of kThreadMemoryBytes zeros of global memory
+// of its thread's own, behind those of the thread before: a third parameter.
+inline constexpr size_t kThreadMemoryBytes = 32;
+bool UsesThreadMemory(const std::string& op);
+// `first` and `last`, where given, are the text's lines that hold `op`, from 1.
+std::string FormKernel(const std::string& op, char d, const std::string& s, size_t count,
+                       int* first = nullptr, int* last = nullptr);
 
 // A matrix instruction of one warp with vector operands d, a, b, c of `registers[4]` registers (names as in
 // the instruction: "mma.sync.aligned.m16n8k8..."), and where `sparse` the metadata and `selector`. Entry

@@ -109,6 +109,9 @@ Type OperandType(const Instruction& inst, int index) {
     case Op::kMma:
       // Fragments are registers; what else there is (sparsity selectors, scale ids) has 32 bits.
       return index >= 4 ? Type::kU32 : inst.Has("f64") ? Type::kF64 : Type::kU32;
+    case Op::kWmma:
+      // The stride of wmma.load and wmma.store.
+      return index >= 2 && (inst.Has("load") || inst.Has("store")) ? Type::kU32 : first;
     case Op::kCreatepolicy:
       return index == 0 ? Type::kB64 : inst.Has("fractional") ? Type::kF32 : Type::kU32;
     case Op::kVset:

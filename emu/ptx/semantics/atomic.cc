@@ -24,7 +24,7 @@ Mode ModeOf(const Inst& inst) {
 
 bool IsSink(const BoundOperand& operand) { return operand.kind == Operand::Kind::kSink || operand.row.sink; }
 
-bool Flushes(MemSpace space, uint64_t address) {
+bool IsGlobal(MemSpace space, uint64_t address) {
   if (space == MemSpace::kGeneric) space = SpaceOfGeneric(address);
   return space == MemSpace::kGlobal;
 }
@@ -42,11 +42,11 @@ ExecResult Atomic(Warp& w, const Inst& inst) {
   if (!ResolveLanes(w, inst, addresses, mode.space, bytes * count, bytes * count, Access::kAtomic, &p))
     return ExecResult::kFault;
   ForLanes(w.mask, [&](int lane) {
-    const bool flush = Flushes(mode.space, addresses.at[lane]);
+    const bool global = IsGlobal(mode.space, addresses.at[lane]);
     for (int i = 0; i < count; ++i) {
       const uint64_t operand = w.Lane(vector ? value.elements[i].row : value.row, lane);
       const uint64_t swap = mode.op == AtomicOp::kCas ? w.Lane(inst.src(at + 2), lane) : 0;
-      const uint64_t old = AtomicUpdate(mode.op, mode.type, p.at[lane] + i * bytes, operand, swap, flush);
+      const uint64_t old = AtomicUpdate(mode.op, mode.type, p.at[lane] + i * bytes, operand, swap, global);
       if (!mode.returns) continue;
       const BoundOperand& to = vector ? inst.op(0).elements[i] : inst.op(0);
       if (!IsSink(to)) w.SetLane(to.row, lane, old);

@@ -23,9 +23,16 @@ uint32_t AddF32(uint32_t a, uint32_t b, bool flush) {
   return flush ? FlushF32(bits) : bits;
 }
 
-uint64_t AddF64(uint64_t a, uint64_t b) {
-  const double sum = std::bit_cast<double>(a) + std::bit_cast<double>(b);
-  return std::isnan(sum) ? 0x7fff'ffff'ffff'ffff : std::bit_cast<uint64_t>(sum);
+// Global memory gives a NaN operand as it is, the added one before the old one; the loop of compare-and-swap
+// on shared memory gives what add.f64 makes of them: quiet, the old one before the added one.
+uint64_t AddF64(uint64_t a, uint64_t b, bool global) {
+  const double x = std::bit_cast<double>(a), y = std::bit_cast<double>(b);
+  if (std::isnan(x) || std::isnan(y)) {
+    if (global) return std::isnan(y) ? b : a;
+    return (std::isnan(x) ? a : b) | uint64_t{1} << 51;
+  }
+  const double sum = x + y;
+  return std::isnan(sum) ? uint64_t{0xfff8} << 48 : std::bit_cast<uint64_t>(sum);
 }
 
 // Additions, minima and maxima of the 16-bit formats. A double holds every sum of two f16 exactly, and of two
@@ -81,7 +88,7 @@ U ApplyInteger(AtomicOp op, bool is_signed, U old, U operand, U swap) {
 }
 
 template <class U>
-U Update(AtomicOp op, Type type, uint8_t* at, U operand, U swap, bool flush) {
+U Update(AtomicOp op, Type type, uint8_t* at, U operand, U swap, bool global) {
   std::atomic_ref<U> cell(*reinterpret_cast<U*>(at));
   if (!IsFloat(type)) {
     switch (op) {
@@ -100,7 +107,8 @@ U Update(AtomicOp op, Type type, uint8_t* at, U operand, U swap, bool flush) {
     }
   }
   U old = cell.load(std::memory_order_relaxed);
-  while (!cell.compare_exchange_weak(old, static_cast<U>(ApplyAtomic(op, type, old, operand, swap, flush)))) {
+  while (
+      !cell.compare_exchange_weak(old, static_cast<U>(ApplyAtomic(op, type, old, operand, swap, global)))) {
   }
   return old;
 }
@@ -146,7 +154,7 @@ bool IsAtomicCombination(AtomicOp op, Type type) {
   }
 }
 
-uint64_t ApplyAtomic(AtomicOp op, Type type, uint64_t old, uint64_t operand, uint64_t swap, bool flush) {
+uint64_t ApplyAtomic(AtomicOp op, Type type, uint64_t old, uint64_t operand, uint64_t swap, bool global) {
   switch (type) {
     case Type::kF16:
       return Half(op, formats::kF16, static_cast<uint16_t>(old), static_cast<uint16_t>(operand));
@@ -157,9 +165,9 @@ uint64_t ApplyAtomic(AtomicOp op, Type type, uint64_t old, uint64_t operand, uin
     case Type::kBf16x2:
       return TwoHalves(op, formats::kBf16, static_cast<uint32_t>(old), static_cast<uint32_t>(operand));
     case Type::kF32:
-      return AddF32(static_cast<uint32_t>(old), static_cast<uint32_t>(operand), flush);
+      return AddF32(static_cast<uint32_t>(old), static_cast<uint32_t>(operand), global);
     case Type::kF64:
-      return AddF64(old, operand);
+      return AddF64(old, operand, global);
     default:
       break;
   }
@@ -175,16 +183,16 @@ uint64_t ApplyAtomic(AtomicOp op, Type type, uint64_t old, uint64_t operand, uin
   }
 }
 
-uint64_t AtomicUpdate(AtomicOp op, Type type, uint8_t* at, uint64_t operand, uint64_t swap, bool flush) {
+uint64_t AtomicUpdate(AtomicOp op, Type type, uint8_t* at, uint64_t operand, uint64_t swap, bool global) {
   switch (TypeBytes(type)) {
     case 2:
       return Update<uint16_t>(op, type, at, static_cast<uint16_t>(operand), static_cast<uint16_t>(swap),
-                              flush);
+                              global);
     case 4:
       return Update<uint32_t>(op, type, at, static_cast<uint32_t>(operand), static_cast<uint32_t>(swap),
-                              flush);
+                              global);
     default:
-      return Update<uint64_t>(op, type, at, operand, swap, flush);
+      return Update<uint64_t>(op, type, at, operand, swap, global);
   }
 }
 

@@ -18,17 +18,16 @@ enum class AtomicOp : uint8_t { kNone, kAnd, kOr, kXor, kCas, kExch, kAdd, kInc,
 
 // The operation among an instruction's modifiers.
 AtomicOp FindAtomicOp(const Instruction& inst);
-// Whether the operation exists for the type (of up to 64 bits). `flushes` of f32: see AtomicUpdate.
+// Whether the operation exists for the type (of up to 64 bits).
 bool IsAtomicCombination(AtomicOp op, Type type);
 
-// The new value at a location that holds `old`. b128 is not among these. `flush`: f32 additions read and
-// write subnormals as signed zeros.
-uint64_t ApplyAtomic(AtomicOp op, Type type, uint64_t old, uint64_t operand, uint64_t swap, bool flush);
+// The new value at a location that holds `old`. b128 is not among these. `global`: f32 additions read and
+// write subnormals as signed zeros, and f64 ones give NaNs as they are.
+uint64_t ApplyAtomic(AtomicOp op, Type type, uint64_t old, uint64_t operand, uint64_t swap, bool global);
 
 // Applies it to TypeBytes(type) bytes at `at`, which is aligned; the old value comes back. For kCas `operand`
-// is what is compared with and `swap` what is stored. f32 additions to global memory flush subnormals, those
-// to shared memory do not: `flush`.
-uint64_t AtomicUpdate(AtomicOp op, Type type, uint8_t* at, uint64_t operand, uint64_t swap, bool flush);
+// is what is compared with and `swap` what is stored. `global` memory, as against shared: see ApplyAtomic.
+uint64_t AtomicUpdate(AtomicOp op, Type type, uint8_t* at, uint64_t operand, uint64_t swap, bool global);
 
 struct Bits128 {
   uint64_t low = 0, high = 0;

@@ -93,7 +93,8 @@ Exec FindPlain(const Instruction& inst, const ExecContext& context, ConvertPlan 
   bool rounds = plan.integral;
   if (!plan.integral) rounds = modifiers.TakeRound(&round);
   plan.round = round;
-  plan.flush = modifiers.Take("ftz");
+  // An H200 does not flush the f32 that becomes an f16.
+  plan.flush = modifiers.Take("ftz") && !(plan.from == Number::kF32 && plan.to == Number::kF16);
   plan.saturate = modifiers.Take("sat");
   plan.relu = modifiers.Take("relu");
   plan.finite = modifiers.Take("satfinite");
@@ -106,7 +107,9 @@ Exec FindPlain(const Instruction& inst, const ExecContext& context, ConvertPlan 
   const bool same_width = plan.from == plan.to && !plan.integral;
   // bf16 is the upper half of an f32.
   const bool brain = plan.from == Number::kBf16 && plan.to == Number::kF32;
-  plan.pass = (same_width || brain) && !plan.flush && !plan.saturate && !plan.relu && !plan.finite && !rounds;
+  // The 16-bit formats have one NaN.
+  const bool one_nan = plan.to == Number::kF16 || plan.to == Number::kBf16;
+  plan.pass = ((same_width && !one_nan) || brain) && !plan.flush && !plan.saturate && !plan.relu && !plan.finite && !rounds;
   plan.pass_shift = brain ? 16 : 0;
   const auto fits = [&](size_t operand, Number number) {
     const int bits = context.OperandBits(inst.operands[operand]);

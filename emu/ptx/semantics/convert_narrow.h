@@ -41,16 +41,16 @@ inline uint32_t NarrowStochastic(float v, uint32_t random, int random_bits, bool
          ((bits >> 31) != 0 ? F::kSign : 0);
 }
 
-// tf32 in an f32's upper 19 bits. .rna rounds NaNs like numbers (the carry stops at the last code); the other
-// roundings have one NaN.
+// tf32 in an f32's upper 19 bits. .rna cuts NaNs like numbers, which leaves an infinity of those whose payload
+// is low; the other roundings have one NaN.
 inline uint32_t Tf32FromSingle(uint32_t bits, Round round, bool relu, bool finite) {
   constexpr uint32_t kUnit = 0x2000u, kNan = 0x7fffe000u;
   const uint32_t sign = bits & 0x80000000u, magnitude = bits & 0x7fffffffu;
-  if (round != Round::kNearestAway && magnitude > 0x7f800000u) return kNan;
+  const bool nan = magnitude > 0x7f800000u;
+  if (round != Round::kNearestAway && nan) return kNan;
   const uint32_t rest = magnitude & (kUnit - 1);
   uint32_t kept = magnitude & ~(kUnit - 1);
-  if (RoundsAway(round, sign != 0, (kept & kUnit) != 0, rest, kUnit / 2)) kept += kUnit;
-  if (kept > kNan) kept = kNan;
+  if (!nan && RoundsAway(round, sign != 0, (kept & kUnit) != 0, rest, kUnit / 2)) kept += kUnit;
   if (finite && (kept & 0x7f800000u) == 0x7f800000u) kept -= kUnit;
   return relu && sign != 0 ? 0 : sign | kept;
 }

@@ -39,7 +39,7 @@ struct MulSemantic {
   static constexpr int kSources = 2;
   template <class B>
   [[gnu::always_inline]] static auto Run(const B& b) {
-    return b.template Finish<M, 0, 1>(b.Mul(b.template In<M>(0), b.template In<M>(1)));
+    return b.template Finish<M, 1, 0>(b.Mul(b.template In<M>(0), b.template In<M>(1)));
   }
 };
 template <class M>
@@ -47,7 +47,7 @@ struct FmaSemantic {
   static constexpr int kSources = 3;
   template <class B>
   [[gnu::always_inline]] static auto Run(const B& b) {
-    return b.template Finish<M, 2, 0, 1>(
+    return b.template Finish<M, 1, 2, 0>(
         b.Fma(b.template In<M>(0), b.template In<M>(1), b.template In<M>(2)));
   }
 };

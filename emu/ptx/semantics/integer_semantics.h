@@ -266,7 +266,7 @@ struct MinMaxHalvesSemantic {
   }
 };
 
-// --- division: truncates; by zero the quotient is all ones and the remainder the dividend ---
+// --- division: truncates; by zero quotient and remainder are all ones, as an H200 has them ---
 template <int W, bool S, bool kRemainder>
 struct DivideSemantic {
   US_MEANING Run(const B& b, Uint<B, W> x, Uint<B, W> y) {
@@ -278,7 +278,8 @@ struct DivideSemantic {
     const auto q = b.Select(by_zero, Const<W>(b, 1), magnitude);
     if constexpr (kRemainder) {
       const auto rest = b.URem(p, q);
-      return b.Select(by_zero, x, S ? b.Select(x_negative, b.Sub(zero, rest), rest) : rest);
+      return b.Select(by_zero, Const<W>(b, kAllOnes<W>),
+                      S ? b.Select(x_negative, b.Sub(zero, rest), rest) : rest);
     } else {
       const auto quotient = b.UDiv(p, q);
       const auto negative = b.Xor(x_negative, y_negative);
