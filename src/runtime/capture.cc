@@ -67,8 +67,10 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::RunBody(Trace& trace, Inpu
   US_RETURN_IF_ERROR(engine_.Realize(list));
   // Contents that wait on the host for somebody to read them belong to the call all the same.
   for (const Tensor& t : results) {
-    const auto view = t.numel() > 0 ? StorageView::Of(t.uop()) : std::nullopt;
-    if (view && view->buffer() == nullptr) US_RETURN_IF_ERROR(engine_.Storage(view->node, false).status());
+    const auto views = t.numel() > 0 ? StoredParts(t.uop()) : std::nullopt;
+    for (const StorageView& view : views.value_or(std::vector<StorageView>())) {
+      if (view.buffer() == nullptr) US_RETURN_IF_ERROR(engine_.Storage(view.node, false).status());
+    }
   }
   for (const SeenTensor& seen : trace.seen) {
     std::optional<Tensor> t = seen.tensor.Lock();
@@ -94,20 +96,23 @@ void CapturedFunction::Know(const Trace& trace) {
   }
 }
 
-absl::StatusOr<std::vector<Tensor>> CapturedFunction::Capture(Inputs inputs,
+absl::StatusOr<std::vector<Tensor>> CapturedFunction::Capture(Inputs given_inputs,
                                                               const VariableValues& variables) {
   // Captured tensors get their storage before they are recorded, so that what computes them is no part of the
   // recording and they may change afterwards.
   for (const WeakTensor& weak : known_) {
     std::optional<Tensor> t = weak.Lock();
-    if (t && t->ok() && t->numel() > 0 && !t->ConstantValue() && !StorageView::Of(t->uop()))
+    if (t && t->ok() && t->numel() > 0 && !t->ConstantValue() && !StoredParts(t->uop()))
       engine_.Realize(*t).IgnoreError();
   }
+  std::vector<SpreadSpec> given;
+  US_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Flatten(given_inputs, &given));
   std::vector<BoundInput> bound(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     US_ASSIGN_OR_RETURN(bound[i], Bind(inputs[i]));
     US_RETURN_IF_ERROR(Unshare(bound[i]));
   }
+  JoinInputs(given_inputs, given, inputs);
 
   // The body sees stand-ins, so that an input can be told from the same storage as a captured tensor.
   Trace trace(/*record=*/true);
@@ -131,12 +136,28 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::Capture(Inputs inputs,
     values.push_back(stand_ins.back().uop());
   }
   ++calls_;
-  auto ran = RunBody(trace, stand_ins, variables);
+  TracedCall call;
+  std::vector<Tensor> spread_stand_ins, spread_results, body_inputs;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (!given[i].arg) {
+      body_inputs.push_back(stand_ins[static_cast<size_t>(given[i].first)]);
+      continue;
+    }
+    Tensor t(given[i].Join(stand_ins), given_inputs[i].device());
+    t.set_requires_grad(given_inputs[i].requires_grad());
+    body_inputs.push_back(t);
+    spread_stand_ins.push_back(t);
+    call.spread_firsts.push_back(given[i].first);
+    call.spread_values.push_back(t.uop());
+  }
+  auto ran = RunBody(trace, body_inputs, variables);
+  body_inputs.clear();
   // Written inputs are new contents for whoever holds them, whatever becomes of the recording.
   for (const TracedMemory& m : trace.memories) {
     if (m.input < 0 || !m.written || bound[static_cast<size_t>(m.input)].copy) continue;
     US_RETURN_IF_ERROR(Renew(bound[static_cast<size_t>(m.input)]));
   }
+  JoinInputs(given_inputs, given, inputs);
   US_RETURN_IF_ERROR(ran.status());
   Results results = *std::move(ran);
   // Views of a value that only they hold are apart, as those that replays make.
@@ -157,7 +178,42 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::Capture(Inputs inputs,
   apart.clear();
   views.clear();
 
-  TracedCall call;
+  // Results of several devices as their parts, but for inputs and captured tensors.
+  std::vector<SpreadSpec> given_results;
+  std::vector<Tensor> flat_results;
+  for (Tensor& t : results) {
+    const bool spread = t.numel() > 0 && StoredParts(t.uop()) && t.uop()->op() == Op::kMulti;
+    given_results.push_back(
+        SpreadSpec::Of(spread ? t.uop() : uop::BoolConst(true), static_cast<int>(flat_results.size())));
+    SpreadSpec& spec = given_results.back();
+    spec.requires_grad = t.requires_grad();
+    if (!spread) {
+      flat_results.push_back(t);
+      continue;
+    }
+    const WeakTensor weak(t);
+    for (size_t i = 0, k = 0; i < given.size(); ++i) {
+      if (given[i].arg && WeakTensor(spread_stand_ins[k++]).id() == weak.id())
+        spec.input = static_cast<int>(i);
+    }
+    const auto views = StoredParts(t.uop());
+    const bool made =
+        std::any_of(views->begin(), views->end(), [&](const StorageView& v) { return trace.IsNew(*v.node); });
+    const bool known = std::any_of(trace.seen.begin(), trace.seen.end(), [&](const SeenTensor& s) {
+      return s.tensor.id() == weak.id() && s.first.has_value();
+    });
+    if (spec.input < 0 && (known || !made)) spec.tensor = weak;
+    if (spec.input < 0 && !spec.tensor) {
+      for (size_t p = 0; p < views->size(); ++p) {
+        flat_results.push_back(Tensor(PartsOf(t.uop())[p], (*views)[p].node->arg_as<BufferArg>().device));
+      }
+    }
+    spread_results.push_back(t);
+  }
+  results = std::move(flat_results);
+
+  call.spread_stand_ins = &spread_stand_ins;
+  call.spread_results = &spread_results;
   call.inputs = &bound;
   call.stand_ins = &stand_ins;
   call.stand_in_values = values;
@@ -173,10 +229,20 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::Capture(Inputs inputs,
         if (WeakTensor(results[k]).id() == WeakTensor(stand_ins[i]).id()) results[k] = inputs[i];
       }
     }
-    return results;
+    Results all;
+    for (size_t k = 0, spread = 0; k < given_results.size(); ++k) {
+      const SpreadSpec& spec = given_results[k];
+      all.push_back(!spec.arg         ? results[static_cast<size_t>(spec.first)]
+                    : spec.input >= 0 ? given_inputs[static_cast<size_t>(spec.input)]
+                                      : spread_results[spread]);
+      spread += spec.arg.has_value();
+    }
+    return all;
   }
   US_RETURN_IF_ERROR(recording.status());
   recording_ = *std::move(recording);
+  recording_->given_inputs = given;
+  recording_->given_results = std::move(given_results);
   engine_.stats_.graphs_made += recording_->graphs;
   // This call's outputs are where it left them; replays leave them alone while somebody holds them.
   for (size_t k = 0; k < results.size(); ++k) {
@@ -195,6 +261,9 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::Capture(Inputs inputs,
   stand_ins.clear();
   values.clear();
   call.stand_in_values.clear();
+  spread_stand_ins.clear();
+  call.spread_values.clear();
+  spread_results.clear();
   for (size_t i = 0; i < slots.size(); ++i) {
     if (slots[i].expired()) continue;
     recording_ = nullptr;
@@ -203,11 +272,37 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::Capture(Inputs inputs,
                      " and is neither returned nor realised: replays would not make it anew; expected it "
                      "among the results"));
   }
-  return results;
+  return JoinResults(given_inputs, results);
 }
 
-absl::StatusOr<std::vector<Tensor>> CapturedFunction::Replay(Inputs inputs, const VariableValues& variables) {
+absl::StatusOr<std::vector<Tensor>> CapturedFunction::JoinResults(Inputs inputs,
+                                                                  absl::Span<const Tensor> flat) {
+  Results out;
+  for (const SpreadSpec& spec : recording_->given_results) {
+    if (!spec.arg) {
+      out.push_back(flat[static_cast<size_t>(spec.first)]);
+    } else if (spec.input >= 0) {
+      out.push_back(inputs[static_cast<size_t>(spec.input)]);
+    } else if (spec.tensor) {
+      std::optional<Tensor> t = spec.tensor->Lock();
+      if (!t)
+        return absl::FailedPreconditionError(
+            "a captured tensor that it returns is gone (Reset records anew)");
+      out.push_back(*t);
+    } else {
+      Tensor t(spec.Join(flat), GroupName(spec.arg->devices));
+      out.push_back(t.set_requires_grad(spec.requires_grad));
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<Tensor>> CapturedFunction::Replay(Inputs given_inputs,
+                                                             const VariableValues& variables) {
   Recording& r = *recording_;
+  US_RETURN_IF_ERROR(CheckSpread(given_inputs));
+  std::vector<SpreadSpec> given;
+  US_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Flatten(given_inputs, &given));
   US_RETURN_IF_ERROR(CheckInputs(inputs));
   US_RETURN_IF_ERROR(SetVariables(variables));
   US_RETURN_IF_ERROR(LookAtHandles());
@@ -235,7 +330,9 @@ absl::StatusOr<std::vector<Tensor>> CapturedFunction::Replay(Inputs inputs, cons
   for (size_t i = 0; i < bound.size(); ++i) {
     if (r.inputs[i].written) US_RETURN_IF_ERROR(Renew(bound[i]));
   }
-  return MakeResults(inputs, variables);
+  JoinInputs(given_inputs, given, inputs);
+  US_ASSIGN_OR_RETURN(const Results flat, MakeResults(inputs, variables));
+  return JoinResults(given_inputs, flat);
 }
 
 absl::Status CapturedFunction::RunUploads() {

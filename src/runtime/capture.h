@@ -32,6 +32,7 @@ namespace capture_internal {
 struct BoundInput;
 struct Recording;
 struct ResultSpec;
+struct SpreadSpec;
 class Trace;
 }  // namespace capture_internal
 
@@ -95,6 +96,13 @@ class CapturedFunction {
                                   const VariableValues& variables);
 
   void Know(const capture_internal::Trace& trace);
+  // Tensors of several devices as the parts that they are.
+  absl::StatusOr<std::vector<Tensor>> Flatten(Inputs inputs,
+                                              std::vector<capture_internal::SpreadSpec>* specs);
+  absl::Status CheckSpread(Inputs inputs) const;
+  static void JoinInputs(Inputs inputs, absl::Span<const capture_internal::SpreadSpec> specs,
+                         absl::Span<const Tensor> flat);
+  absl::StatusOr<Results> JoinResults(Inputs inputs, absl::Span<const Tensor> flat);
   absl::StatusOr<capture_internal::BoundInput> Bind(const Tensor& input);
   // Storage that several tensors show is copied before one of them is assigned to.
   absl::Status Unshare(capture_internal::BoundInput& input);

@@ -52,11 +52,6 @@ absl::StatusOr<BoundInput> CapturedFunction::Bind(const Tensor& input) {
         "of "
         "the function by the values that the call gives");
   }
-  if (!view && IsSpread(input.uop())) {
-    return absl::UnimplementedError(
-        "it is spread over several devices (MULTI); expected a tensor of one device, spread inside of the "
-        "function");
-  }
   if (!view) {
     US_RETURN_IF_ERROR(engine_.Realize(out.tensor));
     view = StorageView::Of(input.uop());
@@ -84,6 +79,62 @@ absl::StatusOr<BoundInput> CapturedFunction::Bind(const Tensor& input) {
         absl::StrCat("its memory of ", all->bytes(), " bytes on ", all->device().name(), " was freed"));
   }
   return out;
+}
+
+absl::StatusOr<std::vector<Tensor>> CapturedFunction::Flatten(Inputs inputs, std::vector<SpreadSpec>* specs) {
+  std::vector<Tensor> flat;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor t = inputs[i];
+    US_RETURN_IF_ERROR(t.status());
+    if (!IsSpread(t.uop()) || t.numel() == 0) {
+      specs->push_back(SpreadSpec::Of(uop::BoolConst(true), static_cast<int>(flat.size())));
+      flat.push_back(t);
+      continue;
+    }
+    if (!StoredParts(t.uop())) US_RETURN_IF_ERROR(engine_.Realize(t));
+    if (!StoredParts(t.uop())) {
+      return absl::UnimplementedError(absl::StrCat(
+          "input ", i,
+          " is a view of a tensor of several devices, expected one with storage of its own (Clone)"));
+    }
+    specs->push_back(SpreadSpec::Of(t.uop(), static_cast<int>(flat.size())));
+    for (const UOpRef& part : PartsOf(t.uop())) {
+      const auto device = StorageView::Of(part)->node->arg_as<BufferArg>().device;
+      flat.push_back(Tensor(part, device));
+      flat.back().set_requires_grad(t.requires_grad());
+    }
+  }
+  return flat;
+}
+
+absl::Status CapturedFunction::CheckSpread(Inputs inputs) const {
+  const auto& specs = recording_->given_inputs;
+  if (inputs.size() != specs.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(inputs.size(), " inputs, recorded with ", specs.size(), " (Reset records anew)"));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].ok() || inputs[i].numel() == 0) continue;
+    const bool spread = IsSpread(inputs[i].uop());
+    if (spread != specs[i].arg.has_value() || (spread && !specs[i].SameSharding(inputs[i].uop()))) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("input ", i, " lies on ", inputs[i].device(),
+                       " in other parts than it was recorded with (Shard and To move, Reset records anew)"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Parts that have other storage, or were assigned to, make a new value of their tensor.
+void CapturedFunction::JoinInputs(Inputs inputs, absl::Span<const SpreadSpec> specs,
+                                  absl::Span<const Tensor> flat) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!specs[i].arg) continue;
+    const UOpRef now = specs[i].Join(flat);
+    if (now == inputs[i].uop()) continue;
+    Tensor owner = Owner(inputs[i]);
+    if (owner.uop() == inputs[i].uop()) WeakTensor::Replace(owner, now);
+  }
 }
 
 absl::Status CapturedFunction::Unshare(BoundInput& input) {
@@ -208,10 +259,14 @@ absl::Status CapturedFunction::LookAtHandles() {
     US_RETURN_IF_ERROR(t->status());
     if (t->uop() == h.seen) continue;
     looked = true;
-    auto view = StorageView::Of(t->uop());
+    const auto look = [&]() -> std::optional<StorageView> {
+      const std::vector<UOpRef> parts = PartsOf(t->uop());
+      return h.part < parts.size() ? StorageView::Of(parts[h.part]) : std::nullopt;
+    };
+    auto view = look();
     if (!view || !view->SameSteps(h.view)) {
       US_RETURN_IF_ERROR(engine_.Realize(*t));
-      view = StorageView::Of(t->uop());
+      view = look();
     }
     Memory& m = r.memories[static_cast<size_t>(h.memory)];
     Buffer* buffer = nullptr;
@@ -280,8 +335,15 @@ absl::Status CapturedFunction::RenewHandles() {
     UOpRef& to = moved[h.view.node];
     if (to == nullptr) to = MovedStorage(h.view.node);
     h.view.node = to;
-    WeakTensor::Replace(*t, h.view.Over(to));
-    h.seen = t->uop();
+    std::vector<UOpRef> parts = PartsOf(t->uop());
+    if (h.part >= parts.size()) continue;
+    parts[h.part] = h.view.Over(to);
+    WeakTensor::Replace(*t, WithParts(t->uop(), parts));
+  }
+  // All parts of a tensor have been looked at together.
+  for (Handle& h : r.handles) {
+    if (!r.memories[static_cast<size_t>(h.memory)].written) continue;
+    if (const std::optional<Tensor> t = h.tensor.Lock(); t && !WeakTensor::BaseOf(*t)) h.seen = t->uop();
   }
   return absl::OkStatus();
 }

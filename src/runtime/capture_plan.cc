@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "src/base/bits.h"
 #include "src/base/status.h"
+#include "src/uop/build.h"
 #include "src/uop/graph.h"
 
 namespace understudy::capture_internal {
@@ -25,9 +26,7 @@ class Planner {
 
   absl::StatusOr<std::unique_ptr<Recording>> Make() {
     US_RETURN_IF_ERROR(Inputs());
-    for (const Tensor& t : *call_.results) {
-      if (t.numel() > 0 && IsSpread(t.uop())) return Spread("a result");
-    }
+    US_RETURN_IF_ERROR(SpreadInputs());
     Results();
     US_RETURN_IF_ERROR(Handles());
     US_RETURN_IF_ERROR(Escapes());
@@ -86,18 +85,44 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // The input whose stand-in this tensor is, or -1.
+  // The input (or its first part) whose stand-in this tensor is, or -1.
   int StandIn(const void* id) const {
+    for (size_t i = 0; i < call_.spread_stand_ins->size(); ++i) {
+      if (WeakTensor((*call_.spread_stand_ins)[i]).id() == id) return call_.spread_firsts[i];
+    }
     for (size_t i = 0; i < num_inputs(); ++i) {
       if (WeakTensor((*call_.stand_ins)[i]).id() == id) return static_cast<int>(i);
     }
     return -1;
   }
 
+  // Spread inputs that were assigned to keep the storage of their parts.
+  absl::Status SpreadInputs() {
+    for (size_t i = 0; i < call_.spread_stand_ins->size(); ++i) {
+      const Tensor& t = (*call_.spread_stand_ins)[i];
+      US_RETURN_IF_ERROR(t.status());
+      if (t.uop() == call_.spread_values[i]) continue;
+      const auto views = StoredParts(t.uop());
+      bool own = views.has_value();
+      for (size_t p = 0; own && p < views->size(); ++p) {
+        const int memory = MemoryOf((*views)[p]);
+        own = memory >= 0 && trace_.memories[static_cast<size_t>(memory)].input ==
+                                 call_.spread_firsts[i] + static_cast<int>(p);
+      }
+      if (!own) {
+        return Refuse(
+            "an input of several devices was assigned a value that lies in other storage than its "
+            "own; expected an assignment in place");
+      }
+    }
+    return absl::OkStatus();
+  }
+
   // Handles that are not those of the results (and what those are views of), nor the caller's of this moment.
   int64_t HoldersOutside(const WeakTensor& t, int64_t own) const {
     int64_t known = own;
     absl::flat_hash_set<const void*> counted;
+    for (const Tensor& r : *call_.spread_results) known += WeakTensor(r).id() == t.id();
     for (const Tensor& r : *call_.results) {
       const WeakTensor w(r);
       known += w.id() == t.id();
@@ -189,6 +214,10 @@ class Planner {
   int MemoryOf(const std::optional<StorageView>& view) const {
     return view && view->buffer() != nullptr ? trace_.Find(*view->buffer()) : -1;
   }
+  int MemoryOf(const UOpRef& value, size_t part) const {
+    const auto views = StoredParts(value);
+    return views && part < views->size() ? MemoryOf((*views)[part]) : -1;
+  }
 
   absl::Status Handles() {
     absl::flat_hash_set<const void*> done;
@@ -199,36 +228,48 @@ class Planner {
       if (!done.insert(weak.id()).second || StandIn(weak.id()) >= 0) continue;
       std::optional<Tensor> t = weak.Lock();
       if (!t || !t->ok() || t->numel() == 0 || HoldersOutside(weak, 1) <= 0) continue;
-      const auto view = StorageView::Of(t->uop());
-      const int before = seen.first ? trace_.FindSlot(seen.first->slot()) : -1;
-      const int after = MemoryOf(view);
-      if (after >= 0) {
-        const TracedMemory& m = trace_.memories[static_cast<size_t>(after)];
-        if (m.input >= 0) return Left(absl::StrCat("a view of input ", m.input));
-        if (m.created && before >= 0) {
-          return absl::UnavailableError(
-              "a captured tensor that shares its storage with an equal one was assigned to, and has storage "
-              "of "
-              "its own from now on");
-        }
-        if (m.created && out_->memories[static_cast<size_t>(after)].kind == MemoryKind::kOutput) continue;
-        if (m.created) return Left(absl::StrCat("a tensor of ", Bytes(*view->buffer())));
-      }
-      if (!view || view->buffer() == nullptr) US_RETURN_IF_ERROR(Freeze(weak, *t));
-      if (seen.pending && after >= 0) {
-        return absl::UnavailableError(
-            "a captured tensor was computed during the call, as what it was assigned before");
-      }
-      // What was read need not be what it shows now: a view may have had a copy of its own.
-      const int memory = seen.first ? before : after;
-      if (memory < 0) continue;  // nothing that ran names it
-      // Its base, which is looked at, says what a view shows.
-      if (const auto base = WeakTensor::BaseOf(*t)) {
-        if (MemoryOf(StorageView::Of(base->uop())) == memory) continue;
-      }
-      const bool same = memory == after && (!seen.first || view->SameSteps(*seen.first));
-      out_->handles.push_back({weak, same ? t->uop() : UOpRef(), memory, same ? *view : *seen.first});
+      const size_t count = seen.first ? seen.first->size() : PartsOf(t->uop()).size();
+      for (size_t part = 0; part < count; ++part) US_RETURN_IF_ERROR(AddHandle(seen, *t, part));
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddHandle(const SeenTensor& seen, const Tensor& t, size_t part) {
+    const auto views = StoredParts(t.uop());
+    const StorageView* view = views && part < views->size() ? &(*views)[part] : nullptr;
+    const StorageView* first = seen.first ? &(*seen.first)[part] : nullptr;
+    const int before = first != nullptr ? trace_.FindSlot(first->slot()) : -1;
+    const int after = view != nullptr ? MemoryOf(*view) : -1;
+    if (after >= 0) {
+      const TracedMemory& m = trace_.memories[static_cast<size_t>(after)];
+      if (m.input >= 0) return Left(absl::StrCat("a view of input ", m.input));
+      if (m.created && before >= 0) {
+        return absl::UnavailableError(
+            "a captured tensor that shares its storage with an equal one was assigned to, and has storage "
+            "of "
+            "its own from now on");
+      }
+      if (m.created && out_->memories[static_cast<size_t>(after)].kind == MemoryKind::kOutput)
+        return absl::OkStatus();
+      if (m.created) return Left(absl::StrCat("a tensor of ", Bytes(*view->buffer())));
+    }
+    if (part == 0 && (view == nullptr || view->buffer() == nullptr))
+      US_RETURN_IF_ERROR(Freeze(seen.tensor, t));
+    if (seen.pending && after >= 0) {
+      return absl::UnavailableError(
+          "a captured tensor was computed during the call, as what it was assigned before");
+    }
+    // What was read need not be what it shows now: a view may have had a copy of its own.
+    const int memory = first != nullptr ? before : after;
+    if (memory < 0) return absl::OkStatus();  // nothing that ran names it
+    // Its base, which is looked at, says what a view shows.
+    if (const auto base = WeakTensor::BaseOf(t)) {
+      for (size_t p = 0; p < PartsOf(base->uop()).size(); ++p) {
+        if (MemoryOf(base->uop(), p) == memory) return absl::OkStatus();
+      }
+    }
+    const bool same = memory == after && (first == nullptr || view->SameSteps(*first));
+    out_->handles.push_back({seen.tensor, same ? t.uop() : UOpRef(), memory, same ? *view : *first, part});
     return absl::OkStatus();
   }
 
@@ -427,6 +468,30 @@ class Planner {
 };
 
 }  // namespace
+
+SpreadSpec SpreadSpec::Of(const UOpRef& value, int first) {
+  SpreadSpec out;
+  out.first = first;
+  if (value->op() != Op::kMulti) return out;
+  out.arg = value->arg_as<MultiArg>();
+  for (const UOpRef& part : value->src()) out.empty.push_back(part->numel() == 0 ? part : UOpRef());
+  return out;
+}
+
+bool SpreadSpec::SameSharding(const UOpRef& value) const {
+  if (value->op() != Op::kMulti || !arg) return value->op() != Op::kMulti && !arg;
+  return ArgEquals(value->arg(), Arg(*arg)) && value->num_src() == empty.size();
+}
+
+UOpRef SpreadSpec::Join(absl::Span<const Tensor> parts) const {
+  if (!arg) return parts[static_cast<size_t>(first)].uop();
+  std::vector<UOpRef> src = empty;
+  auto next = static_cast<size_t>(first);
+  for (UOpRef& part : src) {
+    if (part == nullptr) part = parts[next++].uop();
+  }
+  return uop::Multi(std::move(src), *arg);
+}
 
 absl::StatusOr<std::unique_ptr<Recording>> MakeRecording(Trace& trace, const TracedCall& call) {
   return Planner(trace, call).Make();

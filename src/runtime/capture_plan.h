@@ -58,6 +58,7 @@ struct Handle {
   UOpRef seen;  // its value when last looked at
   int memory;
   StorageView view;
+  size_t part = 0;  // of a tensor of several devices
 };
 
 // A tensor that was there before and whose value was part of the recorded graphs: it must not change.
@@ -68,7 +69,16 @@ struct Frozen {
 };
 
 struct ResultSpec {
-  enum class Kind : uint8_t { kConstant, kInput, kInputView, kHandle, kHandleView, kKept, kOutput, kSame };
+  enum class Kind : uint8_t {
+    kConstant,
+    kInput,
+    kInputView,
+    kHandle,
+    kHandleView,
+    kKept,
+    kOutput,
+    kSame,
+  };
   Kind kind = Kind::kConstant;
   int index = -1;                    // of the input, handle, memory or earlier result
   UOpRef value;                      // kConstant
@@ -81,6 +91,20 @@ struct ResultSpec {
   std::string storage_device;
   std::string device;
   bool requires_grad = false;
+};
+
+// A value of several devices among inputs or results: its parts are inputs or results by themselves.
+struct SpreadSpec {
+  int first = 0;                     // of the parts, in order
+  std::optional<MultiArg> arg;       // none: a value of one device, the only part
+  std::vector<UOpRef> empty;         // sources of the MULTI without elements; null: the next part
+  int input = -1;                    // a result that is that input itself
+  std::optional<WeakTensor> tensor;  // or that captured tensor
+  bool requires_grad = false;
+
+  static SpreadSpec Of(const UOpRef& value, int first);
+  bool SameSharding(const UOpRef& value) const;
+  UOpRef Join(absl::Span<const Tensor> parts) const;
 };
 
 struct Upload {
@@ -100,7 +124,8 @@ struct Step {
 };
 
 struct Recording {
-  std::vector<InputSpec> inputs;
+  std::vector<InputSpec> inputs;  // parts
+  std::vector<SpreadSpec> given_inputs, given_results;
   std::vector<Memory> memories;
   std::vector<TracedPlace> places;
   std::vector<TracedVariable> variables;
@@ -124,6 +149,10 @@ struct TracedCall {
   std::vector<Tensor>* stand_ins;       // by input
   std::vector<UOpRef> stand_in_values;  // before the call
   std::vector<Tensor>* results;
+  // Stand-ins and results of several devices; their parts are among the others.
+  std::vector<Tensor>*spread_stand_ins, *spread_results;
+  std::vector<int> spread_firsts;     // by spread stand-in: the first of its parts
+  std::vector<UOpRef> spread_values;  // by spread stand-in: before the call
   VariableValues given;
   bool timed = false;  // launches one by one, with times
 };

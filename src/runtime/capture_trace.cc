@@ -83,6 +83,35 @@ std::optional<int64_t> StorageView::Offset() const {
   return offset;
 }
 
+std::vector<UOpRef> PartsOf(const UOpRef& value) {
+  if (value->op() != Op::kMulti) return {value};
+  std::vector<UOpRef> parts;
+  for (const UOpRef& part : value->src()) {
+    if (part->numel() > 0) parts.push_back(part);
+  }
+  return parts;
+}
+
+UOpRef WithParts(const UOpRef& value, const std::vector<UOpRef>& parts) {
+  if (value->op() != Op::kMulti) return parts[0];
+  std::vector<UOpRef> src(value->src().begin(), value->src().end());
+  size_t next = 0;
+  for (UOpRef& part : src) {
+    if (part->numel() > 0) part = parts[next++];
+  }
+  return value->WithSrc(std::move(src));
+}
+
+std::optional<std::vector<StorageView>> StoredParts(const UOpRef& value) {
+  std::vector<StorageView> out;
+  for (const UOpRef& part : PartsOf(value)) {
+    std::optional<StorageView> view = StorageView::Of(part);
+    if (!view) return std::nullopt;
+    out.push_back(*std::move(view));
+  }
+  return out;
+}
+
 Buffer* StorageView::buffer() const { return dynamic_cast<Buffer*>(slot().impl.get()); }
 
 bool HasVariables(const UOpRef& value) {
@@ -121,11 +150,14 @@ Trace::Scope::~Scope() {
 void Trace::OnRead(const Tensor& t, const UOpRef& value) {
   SeenTensor s{WeakTensor(t), std::nullopt};
   if (!seen_ids_.insert(s.tensor.id()).second) return;
-  auto view = StorageView::Of(value);
-  if (view && !IsNew(*view->node)) s.first = std::move(view);
+  auto views = StoredParts(value);
+  const bool stored = views.has_value();
+  if (views &&
+      std::none_of(views->begin(), views->end(), [&](const StorageView& v) { return IsNew(*v.node); }))
+    s.first = std::move(views);
   const UOp* u = value.get();
   while (u->op() != Op::kPad && IsMovement(u->op())) u = u->src(0).get();
-  s.pending = !view && u->op() != Op::kConst;
+  s.pending = !stored && u->op() != Op::kConst;
   seen.push_back(std::move(s));
 }
 

@@ -47,6 +47,13 @@ struct StorageView {
   const StorageSlot& slot() const { return *node->arg_as<BufferArg>().slot; }
 };
 
+// A value of one device is one part; that of a MULTI are those of its sources that have elements.
+std::vector<UOpRef> PartsOf(const UOpRef& value);
+// The value with other parts.
+UOpRef WithParts(const UOpRef& value, const std::vector<UOpRef>& parts);
+// Of every part; nothing when one of them has to be computed or is a constant.
+std::optional<std::vector<StorageView>> StoredParts(const UOpRef& value);
+
 // One memory that launches and copies name.
 struct TracedMemory {
   std::unique_ptr<Buffer> all;  // of an input: the range that it is
@@ -87,9 +94,9 @@ struct HostEvent {
 // A tensor that was asked for its value or assigned to; it may be gone.
 struct SeenTensor {
   WeakTensor tensor;
-  // Where its value was when it was first asked for: in storage from before the call; or still to be
-  // computed.
-  std::optional<StorageView> first;
+  // Where its value was when it was first asked for: every part in storage from before the call; or still to
+  // be computed.
+  std::optional<std::vector<StorageView>> first;
   bool pending = false;
 };
 

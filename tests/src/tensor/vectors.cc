@@ -251,6 +251,26 @@ void CheckSecondDerivative(const Case& c, const Calls& calls) {
   EXPECT_NEAR(slope, difference, 2e-6 * size);
 }
 
+absl::Status CheckOnDevice(const Case& c, const Calls& calls, Engine& engine, const std::string& device) {
+  std::vector<Tensor> in;
+  for (const Array& a : c.inputs) {
+    in.push_back(ToTensor(a.values, a.shape,
+                          a.dtype == dtypes::kFloat64 && !c.own_types ? dtypes::kFloat32 : a.dtype, device));
+  }
+  const std::vector<Tensor> out = Run(c, calls, in);
+  if (testing::Test::HasFailure()) return absl::OkStatus();
+  for (size_t i = 0; i < out.size(); ++i) {
+    Tensor wide = out[i].Cast(dtypes::kFloat64);
+    // Operations without inputs are made where their options say.
+    if (c.inputs.empty() && device != "CPU") wide = wide.To(device);
+    const auto got = engine.Data<double>(wide);
+    if (!got.ok()) return got.status();
+    ExpectNear(*got, c.outputs[i].values, c.own_types ? c.tolerance : std::max(2e-5, c.tolerance),
+               c.name + " on " + device + ": result " + std::to_string(i));
+  }
+  return absl::OkStatus();
+}
+
 void CheckOnCpu(const Case& c, const Calls& calls) {
   if (!c.cpu) GTEST_SKIP() << "on REF only";
   static Engine* const engine = [] {
@@ -258,20 +278,8 @@ void CheckOnCpu(const Case& c, const Calls& calls) {
     devices.Register(std::make_shared<CpuDevice>());
     return new Engine(devices);
   }();
-  std::vector<Tensor> in;
-  for (const Array& a : c.inputs) {
-    in.push_back(ToTensor(a.values, a.shape,
-                          a.dtype == dtypes::kFloat64 && !c.own_types ? dtypes::kFloat32 : a.dtype));
-  }
-  const std::vector<Tensor> out = Run(c, calls, in);
-  if (testing::Test::HasFailure()) return;
-  for (size_t i = 0; i < out.size(); ++i) {
-    Tensor wide = out[i].Cast(dtypes::kFloat64);
-    const auto got = engine->Data<double>(wide);
-    ASSERT_TRUE(got.ok()) << got.status();
-    ExpectNear(*got, c.outputs[i].values, c.own_types ? c.tolerance : std::max(2e-5, c.tolerance),
-               "result " + std::to_string(i));
-  }
+  const absl::Status status = CheckOnDevice(c, calls, *engine, "CPU");
+  ASSERT_TRUE(status.ok()) << status;
 }
 
 }  // namespace understudy::vectors

@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "src/runtime/engine.h"
 #include "src/tensor/tensor.h"
 
 namespace understudy::vectors {
@@ -40,6 +41,9 @@ using Calls = std::map<std::string, Call>;
 
 void CheckOnRef(const Case& c, const Calls& calls);
 void CheckOnCpu(const Case& c, const Calls& calls);
+// The same on the engine's device of that name (f64 as f32, but for cases of own types); what the device
+// answers when it does not run the case.
+absl::Status CheckOnDevice(const Case& c, const Calls& calls, Engine& engine, const std::string& device);
 // The derivative of the gradients along one direction of all float inputs, against central differences of the
 // gradients, in f64 on REF. Skips cases without gradients and of other types.
 void CheckSecondDerivative(const Case& c, const Calls& calls);
