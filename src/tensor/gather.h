@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Reading and writing by index tensors, with PyTorch's names, arguments and gradients. Indices are integers
-// of any width. Reads are indexed loads; a sum into indexed places costs a comparison for each pair of place
-// and source. An index that is out of range cannot be refused before the data is known: it reads 0 and writes
-// nothing. Sizes that depend on the data are declared by the caller.
+// of any width. Reads are indexed loads; what goes to indexed places is one pass over its sources, in their
+// order (schedule/scatter.h). An index that is out of range cannot be refused before the data is known: it
+// reads 0 and writes nothing. Sizes that depend on the data are declared by the caller.
 
 #include <optional>
 #include <utility>

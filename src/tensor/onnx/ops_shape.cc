@@ -9,6 +9,7 @@
 #include "src/tensor/internal.h"
 #include "src/tensor/movement_ops.h"
 #include "src/tensor/onnx/ops.h"
+#include "src/tensor/variable.h"
 
 namespace understudy::onnx::ops {
 namespace {
@@ -19,6 +20,14 @@ std::optional<std::vector<int64_t>> AxesFrom(NodeContext& c, int64_t since, int 
   if (c.opset() < since) return c.IntList(attribute);
   if (!c.Has(i)) return std::nullopt;
   return c.Ints(i);
+}
+
+// A variable size is none that the graph could be built with.
+bool KnownSize(NodeContext& c, const Tensor& x, int64_t axis) {
+  const understudy::Size size = SizeOf(x, axis);
+  if (size.status().ok() && size.IsFixed()) return true;
+  c.Refuse("the size of axis ", axis, " is ", size.Text(), ", a variable; expected a number");
+  return false;
 }
 
 }  // namespace
@@ -190,12 +199,20 @@ void Shape_(NodeContext& c) {
   const auto place = [&](int64_t v) { return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank); };
   const int64_t start = place(c.Int("start", 0)), end = place(c.Int("end", rank));
   std::vector<int64_t> sizes;
-  for (int64_t i = start; i < end; ++i) sizes.push_back(x.shape()[i]);
+  for (int64_t i = start; i < end; ++i) {
+    if (!KnownSize(c, x, i)) return;
+    sizes.push_back(x.shape()[i]);
+  }
   const auto n = static_cast<int64_t>(sizes.size());
   c.Out(0, c.Host(sizes, {n}));
 }
 
-void Size(NodeContext& c) { c.Out(0, c.Host(std::vector<int64_t>{c.In(0).numel()}, {})); }
+void Size(NodeContext& c) {
+  for (int64_t i = 0; i < c.In(0).ndim(); ++i) {
+    if (!KnownSize(c, c.In(0), i)) return;
+  }
+  c.Out(0, c.Host(std::vector<int64_t>{c.In(0).numel()}, {}));
+}
 
 void Constant(NodeContext& c) {
   if (c.node().attributes.size() != 1) return c.Bad(c.node().attributes.size(), " attributes, expected one");

@@ -70,3 +70,14 @@ save("old_opset", [h.make_node("Add", ["a", "a"], ["y"], name="sum")], [info("a"
 save("unknown", [h.make_node("Frobnicate", ["a"], ["y"], name="f")], [info("a", [1])], [info("y", [1])])
 save("default", [h.make_node("Add", ["a", "w"], ["y"])], [info("a", [1]), info("w", [1])], [info("y", [1])],
      initializers=[numpy_helper.from_array(np.array([5], np.float32), "w")])
+
+# Rows of any number: what each is, and what they are together; and a graph that asks for their number.
+rng = np.random.default_rng(5)
+weights = [numpy_helper.from_array((rng.integers(-8, 9, shape) / 4).astype(np.float32), name)
+           for name, shape in (("w", (4, 3)), ("b", (3,)), ("table", (6, 3)))]
+save("rows", [h.make_node("Gemm", ["x", "w", "b"], ["h"]), h.make_node("Relu", ["h"], ["r"]), h.make_node("Gather", ["table", "i"], ["t"]),
+              h.make_node("Add", ["r", "t"], ["s"]), h.make_node("Softmax", ["s"], ["p"], axis=1), h.make_node("Concat", ["p", "r"], ["y"], axis=1),
+              h.make_node("ReduceMean", ["p"], ["m"], keepdims=0, axes=[0]), h.make_node("ReduceMax", ["h"], ["most"], keepdims=1, axes=[0])],
+     [info("x", ["n", 4]), info("i", ["n"], T.INT64)], [info("y", ["n", 6]), info("m", [3]), info("most", [1, 3])], opset=13,
+     initializers=weights)
+save("count", [h.make_node("Shape", ["x"], ["y"])], [info("x", ["n", 4])], [info("y", [2], T.INT64)])

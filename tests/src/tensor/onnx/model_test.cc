@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model has around its nodes (tests/data/onnx/make_models.py): functions, external data, loops that end
-// by their data, named dimensions, defaults of inputs; and what refusals say.
+// What a model has around its nodes (tests/data/onnx/make_models.py): functions, external data, loops that
+// end by their data, named dimensions, defaults of inputs; and what refusals say.
 #include "gmock/gmock.h"
 #include "src/base/status.h"
 #include "src/runtime/engine.h"
 #include "src/runtime/ref/ref_device.h"
 #include "src/tensor/onnx/onnx_model.h"
+#include "src/tensor/variable.h"
 
 namespace understudy {
 namespace {
@@ -85,6 +86,37 @@ TEST(OnnxModel, NamedDimensionsAreEqualWhereTheyStand) {
               HasSubstr("no input 'c'"));
   EXPECT_THAT(model->Run({{"a", six}, {"b", six.Cast(dtypes::kInt32)}}).status().ToString(),
               HasSubstr("input 'b': elements of i32, expected f32"));
+}
+
+// One graph for all numbers of rows: what a fixed number gives, and nothing made anew.
+TEST(OnnxModel, RowsMayBeAVariableNumber) {
+  const auto model = Load("rows");
+  ASSERT_TRUE(model.ok()) << model.status();
+  std::vector<float> numbers(5 * 4);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i * 7 % 11) / 4 - 1;
+  const Tensor x = In(numbers, {5, 4}), at = Tensor::FromData<int64_t>({4, 0, 5, 2, 2}, {5}, "REF");
+  const Variable n("n", 1, 5);
+  for (int64_t v = 1; v <= 5; ++v) {
+    SCOPED_TRACE(v);
+    const auto fixed = model->Run({{"x", x.Shrink({{0, v}, {0, 4}})}, {"i", at.Shrink({{0, v}})}});
+    std::vector<float> want[3];
+    for (int k = 0; k < 3; ++k) want[k] = Get(fixed, std::vector<std::string>{"y", "m", "most"}[k]);
+    const auto out = model->Run({{"x", Narrow(x, 0, 0, n.Bind(v))}, {"i", Narrow(at, 0, 0, n.Bind(v))}});
+    ASSERT_TRUE(out.ok()) << out.status();
+    EXPECT_EQ(*TrueShape(out->at("y")), (Shape{v, 6}));
+    const int64_t compiled = TheEngine().stats().kernels_compiled, made = TheEngine().stats().schedules_made;
+    EXPECT_EQ(Get(out, "y"), want[0]);
+    EXPECT_EQ(Get(out, "m"), want[1]);
+    EXPECT_EQ(Get(out, "most"), want[2]);
+    if (v == 1) continue;
+    EXPECT_EQ(TheEngine().stats().kernels_compiled, compiled);
+    EXPECT_EQ(TheEngine().stats().schedules_made, made);
+  }
+  // A graph that is built by their number cannot be one for all.
+  const auto count = Load("count");
+  ASSERT_TRUE(count.ok()) << count.status();
+  EXPECT_THAT(count->Run({{"x", Narrow(x, 0, 0, n.Bind(3))}}).status().ToString(),
+              HasSubstr("the size of axis 0 is n, a variable; expected a number"));
 }
 
 TEST(OnnxModel, InitialisersBelowEightBitsAreUnpacked) {
