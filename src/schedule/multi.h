@@ -6,10 +6,11 @@
 // results. Graphs without MULTI pass unchanged.
 //
 // Elementwise ops, movement ops away from the sharded axis and reductions of other axes are applied part by
-// part. A reduction of the sharded axis is local, then an all-reduce. Flips, cuts and paddings of the sharded
-// axis stay where the elements are (parts become uneven). What remains (a RESHAPE that breaks the axis up, an
-// EXPAND of it, a slice with a variable start) brings its source to every device first. Sources that are
-// sharded in different ways meet in the sharding that moves the fewest bytes.
+// part. A reduction of the sharded axis is local, then an all-reduce, or a reduce-scatter where every use
+// takes the same part of it on each device. Flips, cuts and paddings of the sharded axis stay where the
+// elements are (parts become uneven). What remains (a RESHAPE that breaks the axis up, an EXPAND of it, a
+// slice with a variable start) brings its source to every device first. Sources that are sharded in different
+// ways meet in the sharding that moves the fewest bytes.
 
 #include <cstdint>
 #include <memory>
