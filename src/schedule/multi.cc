@@ -66,6 +66,8 @@ class Spreader {
     absl::flat_hash_set<const UOp*> cuts;
     std::vector<std::pair<const UOp*, Sharding>> cut_to;
     for (const UOpRef& u : analysis_->nodes()) {
+      // Below what is known nothing was looked at.
+      if (analysis_->Of(u).known != nullptr) continue;
       if (u->op() == Op::kCopy && Of(u->src(0)) != nullptr)
         copied_to_[u->src(0).get()].insert(u->arg_as<std::string>());
       std::optional<CutCopy> c = CutCopyOf(*u);
@@ -144,8 +146,9 @@ class Spreader {
     if (u.op() != Op::kCopy || u.src(0)->op() != Op::kShrink || analysis_->Of(&u).known != nullptr)
       return std::nullopt;
     const UOp& cut = *u.src(0);
+    if (analysis_->Of(&cut).known != nullptr) return std::nullopt;
     const Sharding* s = Of(UOpRef(cut.src(0)));
-    if (s == nullptr || !s->replicated() || analysis_->Of(&cut).known != nullptr) return std::nullopt;
+    if (s == nullptr || !s->replicated()) return std::nullopt;
     const auto at = std::find(s->devices.begin(), s->devices.end(), u.arg_as<std::string>());
     if (at == s->devices.end()) return std::nullopt;
     CutCopy out{cut.src(0).get(), static_cast<size_t>(at - s->devices.begin()), -1, {}};
