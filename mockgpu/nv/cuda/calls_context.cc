@@ -24,6 +24,7 @@ CUresult Create(CUcontext* out, unsigned flags, CUdevice ordinal, unsigned api_v
   Device* device = nullptr;
   US_CUDA_TRY(D().FindDevice(ordinal, &device));
   US_CUDA_REQUIRE(out != nullptr && ValidFlags(flags), CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_TRY(device->error);
   // One bit means both kinds of core dump.
   if (flags & CU_CTX_USER_COREDUMP_ENABLE)
     flags = (flags & ~static_cast<unsigned>(CU_CTX_USER_COREDUMP_ENABLE)) | CU_CTX_COREDUMP_ENABLE;
@@ -58,6 +59,7 @@ CUresult cuCtxCreate_v4(CUcontext* out, CUctxCreateParams* params, unsigned int 
 CUresult cuCtxDestroy_v2(CUcontext context) {
   US_CUDA_REQUIRE(context != nullptr, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
+  US_CUDA_REQUIRE(!D().IsGrave(context), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   US_CUDA_REQUIRE(D().contexts.Has(context), CUDA_ERROR_INVALID_CONTEXT);
   US_CUDA_REQUIRE(!context->primary, CUDA_ERROR_INVALID_CONTEXT);
   if (context->error == CUDA_SUCCESS) D().Wait(context, nullptr);
@@ -85,7 +87,8 @@ CUresult cuCtxDetach(CUcontext context) {
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
   US_CUDA_REQUIRE(D().initialized, CUDA_ERROR_NOT_INITIALIZED);
   US_CUDA_REQUIRE(context != nullptr, CUDA_ERROR_INVALID_VALUE);
-  US_CUDA_REQUIRE(D().contexts.Has(context), CUDA_ERROR_INVALID_CONTEXT);
+  // One that was destroyed says so when it is used.
+  US_CUDA_REQUIRE(D().contexts.Has(context) || D().IsGrave(context), CUDA_ERROR_INVALID_CONTEXT);
   Driver::Stack().push_back(context);
   return CUDA_SUCCESS;
 }
@@ -106,7 +109,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
     if (!stack.empty()) stack.pop_back();
     return CUDA_SUCCESS;
   }
-  US_CUDA_REQUIRE(D().contexts.Has(context), CUDA_ERROR_INVALID_CONTEXT);
+  US_CUDA_REQUIRE(D().contexts.Has(context) || D().IsGrave(context), CUDA_ERROR_INVALID_CONTEXT);
   if (stack.empty())
     stack.push_back(context);
   else
@@ -322,6 +325,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* out, CUdevice ordinal) {
   US_CUDA_TRY(D().FindDevice(ordinal, &device));
   US_CUDA_REQUIRE(out != nullptr, CUDA_ERROR_INVALID_VALUE);
   if (device->primary == nullptr) {
+    US_CUDA_TRY(device->error);
     device->primary = D().MakeContext(device, device->primary_flags);
     device->primary->primary = true;
   }

@@ -83,8 +83,8 @@ CUresult CheckCopy(Driver& driver, const CUDA_MEMCPY3D_PEER& c) {
 
 CUresult CheckMemset(Driver& driver, const CUDA_MEMSET_NODE_PARAMS& s) {
   US_CUDA_REQUIRE(s.elementSize == 1 || s.elementSize == 2 || s.elementSize == 4, CUDA_ERROR_INVALID_VALUE);
-  US_CUDA_REQUIRE(s.dst % s.elementSize == 0, CUDA_ERROR_INVALID_VALUE);
   if (s.width == 0 || s.height == 0) return CUDA_SUCCESS;
+  US_CUDA_REQUIRE(s.dst % s.elementSize == 0, CUDA_ERROR_INVALID_VALUE);
   const uint64_t row = s.width * s.elementSize;
   US_CUDA_REQUIRE(s.height == 1 || (s.pitch >= row && s.pitch % s.elementSize == 0),
                   CUDA_ERROR_INVALID_VALUE);

@@ -67,7 +67,7 @@ CUresult cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph graph,
   params->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS
                        : result == CUDA_ERROR_NOT_SUPPORTED
                            ? CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED
-                           : CUDA_GRAPH_INSTANTIATE_ERROR;
+                           : CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
   return result;
 }
 CUresult cuGraphExecDestroy(CUgraphExec exec) {

@@ -40,6 +40,11 @@ CUmemLocation LocationOf(CUdevice device) {
   return {CU_MEM_LOCATION_TYPE_DEVICE, device};
 }
 
+// Of devices and host nodes; the host as such has none.
+int IdOf(const CUmemLocation& l) {
+  return l.type == CU_MEM_LOCATION_TYPE_DEVICE || l.type == CU_MEM_LOCATION_TYPE_HOST_NUMA ? l.id : -1;
+}
+
 int LegacyLocation(const CUmemLocation& l) {
   if (l.type == CU_MEM_LOCATION_TYPE_INVALID) return CU_DEVICE_INVALID;
   return l.type == CU_MEM_LOCATION_TYPE_DEVICE ? l.id : CU_DEVICE_CPU;
@@ -299,13 +304,13 @@ CUresult cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute a
       *out = range->preferred.type;
       return CUDA_SUCCESS;
     case CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID:
-      *out = range->preferred.id;
+      *out = IdOf(range->preferred);
       return CUDA_SUCCESS;
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE:
       *out = range->prefetched.type;
       return CUDA_SUCCESS;
     case CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID:
-      *out = range->prefetched.id;
+      *out = IdOf(range->prefetched);
       return CUDA_SUCCESS;
     default:
       return CUDA_ERROR_INVALID_VALUE;

@@ -28,6 +28,7 @@ Driver& Driver::Get() {
 
 Driver::Driver() {
   logging = !Environment("UNDERSTUDY_CUDA_LOG").empty() && Environment("UNDERSTUDY_CUDA_LOG") != "0";
+  faults_are_final = Environment("UNDERSTUDY_CUDA_FAULTS") == "final";
   launch_options.threads = 1;
   uint32_t threads = 0;
   if (absl::SimpleAtoi(Environment("UNDERSTUDY_CUDA_THREADS"), &threads) && threads > 0)
@@ -106,7 +107,7 @@ CUresult Driver::Current(Context** out) {
   US_CUDA_REQUIRE(contexts.Has(context), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   *out = context;
   if (context->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  return context->error;
+  return context->error != CUDA_SUCCESS ? context->error : context->device->error;
 }
 
 CUresult Driver::Check(Context* context, Context** out) {
@@ -115,7 +116,7 @@ CUresult Driver::Check(Context* context, Context** out) {
   US_CUDA_REQUIRE(contexts.Has(context), CUDA_ERROR_INVALID_CONTEXT);
   *out = context;
   if (context->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  return context->error;
+  return context->error != CUDA_SUCCESS ? context->error : context->device->error;
 }
 
 const Driver::Grave* Driver::CurrentGrave() const {
@@ -179,6 +180,7 @@ void Driver::DestroyContext(Context* context) {
 void Driver::Poison(Context* context, CUresult error, const std::string& why) {
   if (context->error != CUDA_SUCCESS) return;
   context->error = error;
+  if (faults_are_final && context->device->error == CUDA_SUCCESS) context->device->error = error;
   // A person who debugs wants the emulator's sentence, not only the code.
   Log(why);
   Drop(context);

@@ -48,6 +48,8 @@ class Driver {
   std::mutex mutex;
   bool initialized = false;
   bool logging = false;
+  // A fault ends the device for the whole process, as a card's driver has it, and not its context alone.
+  bool faults_are_final = false;
   std::vector<std::unique_ptr<Device>> devices;
 
   Handles<Context> contexts;
@@ -84,6 +86,7 @@ class Driver {
   };
   // That of the current context, or null when it lives or there is none.
   const Grave* CurrentGrave() const;
+  bool IsGrave(const Context* context) const { return graves_.count(context) != 0; }
   void DestroyContext(Context* context);
 
   // --- memory (memory.cc) ---

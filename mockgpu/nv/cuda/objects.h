@@ -93,6 +93,7 @@ struct Device {
   int index = 0;
   const Profile* profile = nullptr;
   uint64_t used_bytes = 0;
+  CUresult error = CUDA_SUCCESS;  // of a fault that is final
   // The primary context.
   Context* primary = nullptr;
   int primary_references = 0;

@@ -220,7 +220,13 @@ absl::Status CudaDevice::Recover() {
   state_->stream = nullptr;
   state_->timing[0] = state_->timing[1] = nullptr;
   ++state_->generation;
-  return state_->MakeContext();
+  const absl::Status made = state_->MakeContext();
+  // NVIDIA's driver (580, on an H200) keeps the error for the process: every later context has it too.
+  if (absl::IsAborted(made))
+    return absl::AbortedError(
+        absl::StrCat("CUDA: this process cannot use the device again after the fault, start another: ",
+                     std::string(made.message())));
+  return made;
 }
 
 absl::StatusOr<cuda::Event> CudaDevice::State::TimingEvent(int which) {

@@ -47,7 +47,7 @@ int main(void) {
   Expect(cuMemFree_v2(p), CUDA_SUCCESS, "free");
   Expect(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE, "free twice");
   Expect(cuCtxDestroy_v2(context), CUDA_SUCCESS, "destroy");
-  Expect(cuCtxDestroy_v2(context), CUDA_ERROR_INVALID_CONTEXT, "destroy twice");
+  Expect(cuCtxDestroy_v2(context), CUDA_ERROR_CONTEXT_IS_DESTROYED, "destroy twice");
   Expect(cuMemAlloc_v2(&p, 16), CUDA_ERROR_INVALID_CONTEXT, "allocation after the context");
   return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

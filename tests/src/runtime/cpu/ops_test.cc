@@ -30,7 +30,9 @@
 #endif
 #include "src/codegen/choices.h"
 #include "src/render/render.h"
+#ifndef US_OPS_ON_CUDA
 #include "src/runtime/cpu/cpu_device.h"
+#endif
 #include "src/runtime/ref/ref_device.h"
 #include "src/uop/build.h"
 #include "tests/src/codegen/random_kernel.h"

@@ -142,29 +142,6 @@ TEST_F(CudaTest, GraphsReplayWithOtherPlacesAndVariables) {
   EXPECT_EQ((*graph)->Replay({at[0], at[1], at[2].Slice(0, 32)}, {1}).code(), absl::StatusCode::kOutOfRange);
 }
 
-TEST_F(CudaTest, ANewContextRecoversFromAFault) {
-  auto poke = device_->CompileText("poke", kPoke, 1, {1, 1, 1}, {1, 1, 1});
-  ASSERT_TRUE(poke.ok()) << poke.status();
-  auto plus = device_->Compile(PlusVariable(), nullptr);
-  ASSERT_TRUE(plus.ok()) << plus.status();
-  const Allocation lost = *device_->Allocate(64);
-  device_->Launch(**poke, {lost}).IgnoreError();
-  const absl::Status fault = device_->Synchronize();
-  EXPECT_EQ(fault.code(), absl::StatusCode::kAborted) << fault;
-  EXPECT_NE(std::string(fault.message()).find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << fault;
-  EXPECT_EQ(device_->Allocate(4).status().code(), absl::StatusCode::kAborted);
-  ASSERT_TRUE(device_->Recover().ok());
-  EXPECT_TRUE(device_->Free(lost).ok());
-  // Programs load themselves into the new context.
-  const Allocation a = *device_->Allocate(64), b = *device_->Allocate(64);
-  std::vector<int32_t> in(16, 4), out(16);
-  ASSERT_TRUE(device_->CopyIn(a, in.data(), 64).ok());
-  const absl::Status ran = device_->Launch(**plus, {b, a}, {2}, nullptr);
-  ASSERT_TRUE(ran.ok()) << ran;
-  ASSERT_TRUE(device_->CopyOut(out.data(), b, 64).ok());
-  EXPECT_EQ(out, std::vector<int32_t>(16, 6));
-}
-
 TEST_F(CudaTest, PeersSeeEachOthersMemory) {
   const auto other = OpenCuda(1, "CUDA:1");
   if (absl::IsNotFound(other.status())) GTEST_SKIP() << other.status();
@@ -180,6 +157,36 @@ TEST_F(CudaTest, PeersSeeEachOthersMemory) {
   EXPECT_EQ(in, out);
   // Mapped again: access is there already.
   EXPECT_TRUE(device_->MapFrom(**other, there).ok());
+}
+
+// Last, since it may be the last that a process does with the card.
+TEST_F(CudaTest, ANewContextRecoversFromAFault) {
+  auto poke = device_->CompileText("poke", kPoke, 1, {1, 1, 1}, {1, 1, 1});
+  ASSERT_TRUE(poke.ok()) << poke.status();
+  auto plus = device_->Compile(PlusVariable(), nullptr);
+  ASSERT_TRUE(plus.ok()) << plus.status();
+  const Allocation lost = *device_->Allocate(64);
+  device_->Launch(**poke, {lost}).IgnoreError();
+  const absl::Status fault = device_->Synchronize();
+  EXPECT_EQ(fault.code(), absl::StatusCode::kAborted) << fault;
+  EXPECT_NE(std::string(fault.message()).find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos) << fault;
+  EXPECT_EQ(device_->Allocate(4).status().code(), absl::StatusCode::kAborted);
+  const absl::Status recovered = device_->Recover();
+  // NVIDIA's own driver may keep the fault for the process, and then says so.
+  if (UsesHardware() && absl::IsAborted(recovered)) {
+    EXPECT_NE(std::string(recovered.message()).find("start another"), std::string::npos) << recovered;
+    return;
+  }
+  ASSERT_TRUE(recovered.ok()) << recovered;
+  EXPECT_TRUE(device_->Free(lost).ok());
+  // Programs load themselves into the new context.
+  const Allocation a = *device_->Allocate(64), b = *device_->Allocate(64);
+  std::vector<int32_t> in(16, 4), out(16);
+  ASSERT_TRUE(device_->CopyIn(a, in.data(), 64).ok());
+  const absl::Status ran = device_->Launch(**plus, {b, a}, {2}, nullptr);
+  ASSERT_TRUE(ran.ok()) << ran;
+  ASSERT_TRUE(device_->CopyOut(out.data(), b, 64).ok());
+  EXPECT_EQ(out, std::vector<int32_t>(16, 6));
 }
 
 }  // namespace
