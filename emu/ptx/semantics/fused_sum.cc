@@ -7,6 +7,8 @@
 namespace understudy::emu::ptx {
 namespace {
 
+constexpr uint64_t kSignF64 = uint64_t{1} << 63, kInfinityF64 = 0x7ff0'0000'0000'0000;
+
 Src At(Src scratch, uint32_t offset, uint8_t bytes) {
   scratch.offset += offset;
   scratch.bytes = bytes;
@@ -17,7 +19,9 @@ Src At(Src scratch, uint32_t offset, uint8_t bytes) {
 void Negate(Warp& w, Src from, uint64_t sign, Src to) {
   if (to.bytes == 8) {
     const Row64 row(w, from);
-    for (int i = 0; i < kWarpSize; ++i) w.Dst64(to)[i] = row.row[i] ^ sign;
+    // An f64 NaN keeps its sign through an operand's minus (recorded); those of other types have one form.
+    for (int i = 0; i < kWarpSize; ++i)
+      w.Dst64(to)[i] = row.row[i] ^ ((row.row[i] & ~kSignF64) > kInfinityF64 ? 0 : sign);
   } else {
     const Row32 row(w, from);
     for (int i = 0; i < kWarpSize; ++i) w.Dst32(to)[i] = row.row[i] ^ static_cast<uint32_t>(sign);
@@ -60,7 +64,7 @@ ExecResult RunReciprocalSum(Warp& w, const Inst& inst) {
 uint64_t SignBits(Type type) {
   switch (type) {
     case Type::kF64:
-      return uint64_t{1} << 63;
+      return kSignF64;
     case Type::kF32:
       return 0x80000000;
     case Type::kF16x2:

@@ -666,8 +666,91 @@ def wmma():
     return f
 
 
+
+
+# ---- sums without a rounding modifier, which ptxas fuses with products or not -----------------------------------------
+# x to v: registers of the type.
+CONTRACTIONS = [
+    "mul.ftz.f32 x, %a, %b; add.ftz.f32 %d, x, %c;",
+    "mul.ftz.f32 x, %a, %b; add.f32 %d, x, %c;",
+    "mul.f32 x, %a, %b; add.ftz.f32 %d, x, %c;",
+    "mul.f32 x, %a, %b; add.sat.f32 %d, x, %c;",
+    "mul.sat.f32 x, %a, %b; add.f32 %d, x, %c;",
+    "mul.f32 x, %a, %b; add.f32 y, x, %c; add.f32 z, x, %e; xor.b32 %d, y, z;",
+    "mul.f32 x, %a, %b; add.f32 y, x, %c; xor.b32 %d, y, x;",
+    "mul.f32 x, %a, %b; add.f32 y, x, %c; mul.f32 z, x, %e; xor.b32 %d, y, z;",
+    "mul.f32 x, %a, %b; mul.f32 y, %c, %e; add.f32 z, x, y; add.f32 w, x, %c; xor.b32 %d, z, w;",
+    "mul.f32 x, %a, %b; mul.f32 y, %c, %e; add.f32 z, x, y; add.f32 w, y, %a; xor.b32 %d, z, w;",
+    "mul.f32 x, %a, %b; mul.f32 y, %c, %e; add.f32 z, x, y; add.f32 w, x, %c; add.f32 u, y, %b; xor.b32 z, z, w; xor.b32 %d, z, u;",
+    "mul.f32 x, %a, %b; mul.f32 y, %c, %e; add.f32 z, x, y; sub.f32 w, x, y; xor.b32 %d, z, w;",
+    "mul.f32 x, %a, %b; mul.f32 y, %c, %e; add.f32 z, x, y; xor.b32 %d, z, x;",
+    "mul.f32 x, %a, %b; mul.f32 y, %c, %e; add.f32 z, x, y; xor.b32 %d, z, y;",
+    "mul.f32 x, %a, %b; mul.f32 y, %c, %e; mul.f32 z, %a, %e; add.f32 w, x, y; add.f32 %d, w, z;",
+    "mul.f32 x, %a, %b; mul.f32 y, %c, %e; mul.f32 z, %a, %e; add.f32 w, x, y; add.f32 %d, z, w;",
+    "mul.f32 x, %a, %b; mul.f32 y, x, %c; add.f32 %d, y, %e;",
+    "mul.f32 x, %a, %b; add.f32 %d, x, x;",
+    "mul.f32 x, %a, %b; add.f32 y, x, x; add.f32 z, x, %c; xor.b32 %d, y, z;",
+    "mul.f32 x, %a, %b; neg.f32 y, x; sub.f32 %d, y, %c;",
+    "mul.f32 x, %a, %b; neg.f32 y, x; add.f32 z, y, %c; add.f32 w, x, %e; xor.b32 %d, z, w;",
+    "mul.f32 x, %a, %b; neg.f32 y, x; add.f32 z, y, %c; xor.b32 %d, z, y;",
+    "mul.f32 x, %a, %b; abs.f32 y, x; add.f32 %d, y, %c;",
+    "mul.f32 x, %a, %b; mov.b32 y, x; add.f32 %d, y, %c;",
+    "mul.f32 x, %a, %b; fma.rn.f32 %d, %c, %e, x;",
+    "mul.f32 x, %a, %b; fma.rn.f32 y, %c, %e, x; add.f32 z, x, %c; xor.b32 %d, y, z;",
+    "mul.f32 x, %a, %b; add.rn.f32 y, x, %e; add.f32 z, x, %c; xor.b32 %d, y, z;",
+    "mul.f32 x, %a, 0f40400000; add.f32 %d, x, %c;",
+    "mul.f32 x, %a, %b; add.f32 %d, x, 0f3FC00000;",
+    "mul.rz.f32 x, %a, %b; add.f32 %d, x, %c;",
+    "div.full.f32 x, %a, %b; add.f32 %d, x, %c;",
+    "div.full.f32 x, %a, %b; sub.f32 %d, %c, x;",
+    "div.full.f32 x, %a, %b; sub.f32 %d, x, %c;",
+    "div.full.f32 x, %a, %b; add.f32 y, x, %c; xor.b32 %d, x, y;",
+    "div.full.ftz.f32 x, %a, %b; add.ftz.f32 %d, x, %c;",
+    "div.full.f32 x, %a, %b; mul.f32 y, %c, %e; add.f32 %d, x, y;",
+    "div.full.f32 x, %a, %b; mul.f32 y, %c, %e; add.f32 %d, y, x;",
+    "div.approx.f32 x, %a, %b; add.f32 %d, x, %c;",
+    "div.approx.f32 x, %a, %b; sub.f32 %d, %c, x;",
+    "div.approx.ftz.f32 x, %a, %b; add.ftz.f32 %d, x, %c;",
+    "rcp.approx.f32 x, %a; add.f32 %d, x, %c;",
+    "rcp.approx.ftz.f32 x, %a; add.ftz.f32 %d, x, %c;",
+    "rcp.approx.ftz.f32 x, %a; mul.ftz.f32 y, x, %b; add.ftz.f32 %d, y, %c;",
+    "rsqrt.approx.f32 x, %a; add.f32 %d, x, %c;",
+    "sqrt.approx.f32 x, %a; add.f32 %d, x, %c;",
+    "ex2.approx.f32 x, %a; add.f32 %d, x, %c;",
+    "lg2.approx.f32 x, %a; mul.f32 y, x, %b; add.f32 %d, y, %c;",
+    "tanh.approx.f32 x, %a; mul.f32 y, x, %b; sub.f32 %d, %c, y;",
+    "{.reg .pred p; mov.f32 y, %e; mul.f32 x, %a, %b; setp.gt.f32 p, %c, %e; @p add.f32 y, x, %c; mov.f32 %d, y;}",
+    "{.reg .pred p; mov.f32 x, %e; setp.gt.f32 p, %c, %e; @p mul.f32 x, %a, %b; add.f32 %d, x, %c;}",
+    "{.reg .pred p; setp.gt.f32 p, %c, %e; mul.f32 x, %a, %b; @p add.f32 y, x, %c; @!p sub.f32 y, %e, x; mov.f32 %d, y;}",
+    "{.reg .pred p; mul.f32 x, %a, %b; setp.gt.f32 p, %c, %e; mov.f32 y, %c; @p bra $L; mov.f32 y, %e; $L: add.f32 %d, x, y;}",
+]
+
+
+def contraction():
+    f = Family()
+
+    def add(body, t):
+        register = {16: ".b16", 32: ".b32", 64: ".b64"}[BITS[t]]
+        f.add("{.reg %s x,y,z,w,u,v; %s}" % (register, body.replace("T", t)), t, t, t, t, t)
+
+    for t in ("f32", "f64", "f16", "bf16", "f16x2", "bf16x2"):
+        add("mul.T x, %a, %b; add.T %d, x, %c;", t)
+        add("mul.T x, %a, %b; add.T %d, %c, x;", t)
+        add("mul.T x, %a, %b; sub.T %d, x, %c;", t)
+        add("mul.T x, %a, %b; sub.T %d, %c, x;", t)
+        add("mul.T x, %a, %b; mul.T y, %c, %e; add.T %d, x, y;", t)
+        add("mul.T x, %a, %b; mul.T y, %c, %e; sub.T %d, y, x;", t)
+        add("mul.T x, %a, %b; neg.T y, x; add.T %d, y, %c;", t)
+        if t != "f64":  # of two NaNs in an f64 sum, ptxas's order of operands decides
+            add("mul.rn.T x, %a, %b; add.T %d, x, %c;", t)
+            add("mul.T x, %a, %b; add.rn.T %d, x, %c;", t)
+    for body in CONTRACTIONS:
+        add(body, "f32")
+    return f
+
+
 FAMILIES = {"warp": warp, "atomic": atomic, "convert": convert, "half": half, "float": floats, "integer": integer,
-            "matrix_move": matrix_moves, "wmma": wmma}
+            "matrix_move": matrix_moves, "wmma": wmma, "contraction": contraction}
 
 
 def main():
