@@ -29,8 +29,8 @@
 #include "src/runtime/machine/x86_device.h"
 #endif
 #include "src/codegen/choices.h"
+#ifndef US_OPS_ON_CUDA  // which is carried to a card without LLVM
 #include "src/render/render.h"
-#ifndef US_OPS_ON_CUDA
 #include "src/runtime/cpu/cpu_device.h"
 #endif
 #include "src/runtime/ref/ref_device.h"
