@@ -28,6 +28,7 @@ Driver& Driver::Get() {
 
 Driver::Driver() {
   logging = !Environment("UNDERSTUDY_CUDA_LOG").empty() && Environment("UNDERSTUDY_CUDA_LOG") != "0";
+  late = Environment("UNDERSTUDY_CUDA_RUN") == "late";
   faults_are_final = Environment("UNDERSTUDY_CUDA_FAULTS") == "final";
   launch_options.threads = 1;
   uint32_t threads = 0;

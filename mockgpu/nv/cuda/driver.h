@@ -5,8 +5,8 @@
 // safe without the lock.
 //
 // Work runs on the calling thread when it is enqueued, unless something before it in stream order waits (an
-// event of blocked work, a value in memory); blocked work runs as soon as a later call finds it ready. Time
-// is virtual: each stream adds what its work would cost the card.
+// event of blocked work, a value in memory), or late; blocked work runs as soon as a later call finds it
+// ready. Time is virtual: each stream adds what its work would cost the card.
 
 #include <condition_variable>
 #include <mutex>
@@ -50,6 +50,8 @@ class Driver {
   bool logging = false;
   // A fault ends the device for the whole process, as a card's driver has it, and not its context alone.
   bool faults_are_final = false;
+  // Work waits in its streams until a call waits for it, asks after it or needs its result.
+  bool late = false;
   std::vector<std::unique_ptr<Device>> devices;
 
   Handles<Context> contexts;

@@ -128,7 +128,7 @@ CUresult Driver::Submit(Stream* stream, Command command, Node** captured) {
 CUresult Driver::Queue(Stream* stream, std::shared_ptr<const Command> command) {
   if (stream->queue.empty()) busy_.push_back(stream);
   stream->queue.push_back({++next_sequence_, std::move(command)});
-  Pump();
+  if (!late) Pump();
   return CUDA_SUCCESS;
 }
 
