@@ -10,8 +10,12 @@
 namespace understudy {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 class StorageLimits : public StorageTest {};
 UNDERSTUDY_STORAGE_DEVICES(StorageLimits);
@@ -64,8 +68,9 @@ TEST(StorageKernels, IndicesAreWideWhereThereAreMoreThan31BitsOfElements) {
     }
     return types;
   };
-  EXPECT_THAT(index_type(1 << 20), ElementsAre(dtypes::kInt32, dtypes::kInt32));
-  EXPECT_THAT(index_type(1 << 22), ElementsAre(dtypes::kInt64, dtypes::kInt64));
+  // However many accesses the kernel has.
+  EXPECT_THAT(index_type(1 << 20), AllOf(SizeIs(Ge(2)), Each(dtypes::kInt32)));
+  EXPECT_THAT(index_type(1 << 22), AllOf(SizeIs(Ge(2)), Each(dtypes::kInt64)));
 }
 
 TEST(StorageKernels, ArraysOfAKernelHaveTheElementsType) {
