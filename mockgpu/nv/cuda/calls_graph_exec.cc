@@ -91,6 +91,8 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle) {
   US_CUDA_TRY(D().FindStream(handle, &stream));
   US_CUDA_REQUIRE(D().execs.Has(exec), CUDA_ERROR_INVALID_VALUE);
   US_CUDA_TRY(Driver::CheckStreamNotCapturing(*stream));
+  // What earlier launches allocated is known once they have run.
+  if (HasMemoryNodes(*exec->graph)) D().Pump();
   if (exec->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) {
     for (const Node* node : exec->order)
       if (const auto* alloc = std::get_if<AllocCommand>(&node->command))

@@ -91,7 +91,7 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
   US_CUDA_TRY(D().CheckNotCapturing(context));
   if (address == 0) return CUDA_SUCCESS;
   Range* range = D().FindRange(address);
-  US_CUDA_REQUIRE(range != nullptr && range->va == address, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(range != nullptr && range->va == address && !range->freeing, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(range->kind == RangeKind::kDevice || range->kind == RangeKind::kManaged ||
                       range->kind == RangeKind::kPool,
                   CUDA_ERROR_INVALID_VALUE);

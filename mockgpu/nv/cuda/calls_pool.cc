@@ -270,12 +270,15 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle) {
   US_CUDA_TRY(D().FindStream(handle, &stream));
   if (address == 0) return CUDA_SUCCESS;
   if (stream->capture == nullptr) {
-    const Range* range = D().FindRange(address);
-    US_CUDA_REQUIRE(range != nullptr && range->va == address &&
+    Range* const range = D().FindRange(address);
+    US_CUDA_REQUIRE(range != nullptr && range->va == address && !range->freeing &&
                         (range->kind == RangeKind::kPool || range->kind == RangeKind::kDevice),
                     CUDA_ERROR_INVALID_VALUE);
   }
-  return D().Submit(stream, FreeCommand{address});
+  US_CUDA_TRY(D().Submit(stream, FreeCommand{address}));
+  if (stream->capture == nullptr)
+    if (Range* const range = D().FindRange(address); range != nullptr) range->freeing = true;
+  return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, CUgraphMem_attribute attribute, void* value) {

@@ -78,6 +78,7 @@ struct Range {
   uint64_t id = 0;
   bool sync_memops = false;
   MemoryPool* pool = nullptr;
+  bool freeing = false;   // cuMemFreeAsync has it in a stream
   bool of_graph = false;  // a graph's node allocated it
   std::shared_ptr<PhysicalMemory> physical;
   std::map<int, int> access;  // kVirtual: device index (-1: host) -> CU_MEM_ACCESS_FLAGS_*

@@ -121,5 +121,14 @@ TEST_F(LateApi, FreesWaitForWorkThatWasGiven) {
   EXPECT_EQ(Words(out_, 1024)[1023], 6u);
 }
 
+TEST_F(LateApi, MemoryIsFreedOnce) {
+  CUdeviceptr p = 0;
+  CU_OK(cuMemAllocAsync(&p, 4096, nullptr));
+  CU_OK(cuMemFreeAsync(p, nullptr));
+  CU_IS(cuMemFreeAsync(p, nullptr), CUDA_ERROR_INVALID_VALUE);
+  CU_IS(cuMemFree_v2(p), CUDA_ERROR_INVALID_VALUE);
+  CU_OK(cuCtxSynchronize());
+}
+
 }  // namespace
 }  // namespace understudy::test
