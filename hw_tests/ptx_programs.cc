@@ -5,9 +5,12 @@
 //
 //   ptx_programs [--seeds=0:900] [--jobs=1] [--seconds=0] [--digest=FILE] [--findings=FOLDER] [--tries=150]
 //   ptx_programs --text=SEED | --texts=FOLDER     programs, for an assembler
+//   ptx_programs --again=FILE [--thread=CTA:THREAD]    a kept finding on both sides: its words of a thread
+//   (of the first that differs)
 //
 // Ends with 0 if all programs agree. --digest writes what the other side gave, a line a program: tests
 // compare with it where there is no GPU. --findings keeps the smallest program of each difference.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -15,6 +18,7 @@
 
 #include "fuzz/ptx_programs/campaign.h"
 #include "fuzz/ptx_programs/generate.h"
+#include "fuzz/ptx_programs/run.h"
 #include "src/base/file.h"
 
 namespace understudy::ptx_programs {
@@ -34,10 +38,47 @@ int Fail(const absl::Status& status) {
   return 2;
 }
 
+// Runs a file that --findings wrote, or one in its form.
+int Again(const std::string& file, const std::string& thread) {
+  const absl::StatusOr<std::string> text = ReadFile(file);
+  if (!text.ok()) return Fail(text.status());
+  Program program;
+  unsigned long long seed = 0;
+  char kind[32] = {};
+  if (std::sscanf(text->c_str(), "// seed %llu (%31[a-z]), grid %u, block %u %u %u, shared %u", &seed, kind,
+                  &program.grid, &program.block[0], &program.block[1], &program.block[2],
+                  &program.dynamic_shared) != 7)
+    return Fail(absl::InvalidArgumentError(
+        file + ": its first line is not '// seed N (class), grid N, block N N N, shared N'"));
+  program.seed = seed;
+  const size_t body = text->find(".address_size 64\n");
+  program.nodes.push_back({body == std::string::npos ? *text : text->substr(body + 17), "", {}, false});
+  const auto other = OtherSide();
+  if (!other.ok()) return Fail(other.status());
+  const absl::StatusOr<ProgramData> got = RunProgram(program, *emu::ptx::conform::MakeEmulator()),
+                                    want = RunProgram(program, **other);
+  std::printf("%s: %s\n", file.c_str(), Disagreement(program, got, want).c_str());
+  if (!got.ok() || !want.ok()) return 1;
+  unsigned cta = 0, lane = 0;
+  const bool one = std::sscanf(thread.c_str(), "%u:%u", &cta, &lane) == 2;
+  int shown = 0;
+  for (size_t k = 0; k < got->out.size() && shown < 2000; k += kOutWords) {
+    const bool differs = !std::equal(&got->out[k], &got->out[k] + kOutWords, &want->out[k]);
+    if (one ? k / kOutWords != cta * program.threads() + lane : !differs) continue;
+    ++shown;
+    std::printf("CTA %zu, thread %zu", k / kOutWords / program.threads(), k / kOutWords % program.threads());
+    for (size_t w = 0; w < kOutWords; ++w)
+      std::printf("%s%2zu: %08x %08x%s", w % 4 == 0 ? "\n" : "   ", w, got->out[k + w], want->out[k + w],
+                  got->out[k + w] == want->out[k + w] ? " " : "*");
+    std::printf("\n");
+  }
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   CampaignOptions options;
   options.reduction_tries = 150;
-  std::string digest_file, texts;
+  std::string digest_file, texts, again, thread;
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
     const size_t equals = word.find('=');
@@ -59,18 +100,23 @@ int Main(int argc, char** argv) {
       options.folder = value;
     } else if (name == "--texts") {
       texts = value;
+    } else if (name == "--again") {
+      again = value;
+    } else if (name == "--thread") {
+      thread = value;
     } else if (name == "--text") {
-      std::printf("%s", Text(Generate(std::strtoull(value.c_str(), nullptr, 10))).c_str());
+      std::printf("%s", FindingText(Generate(std::strtoull(value.c_str(), nullptr, 10)), "").c_str());
       return 0;
     } else {
       std::fprintf(stderr, "unknown argument '%s'\n", argv[k]);
       return 2;
     }
   }
+  if (!again.empty()) return Again(again, thread);
   if (!texts.empty()) {
     for (uint64_t seed = options.first; seed < options.end; ++seed) {
       const absl::Status status =
-          WriteFile(texts + "/" + std::to_string(seed) + ".ptx", Text(Generate(seed)));
+          WriteFile(texts + "/" + std::to_string(seed) + ".ptx", FindingText(Generate(seed), ""));
       if (!status.ok()) return Fail(status);
     }
     return 0;

@@ -29,7 +29,6 @@ using Clock = std::chrono::steady_clock;
 struct Worker {
   std::atomic<int64_t> seed{-1};       // that runs now
   std::atomic<int64_t> started_ms{0};  // of the campaign's time
-  std::atomic<bool> reducing{false};
 };
 struct Shared {
   std::atomic<uint64_t> next{0};
@@ -69,8 +68,9 @@ class Campaign {
           running[k] = false;
           continue;
         }
+        // One that has its result went on to reduce, or gave up its context.
         SeedResult& result = results_[static_cast<size_t>(seed) - options_.first];
-        if (!worker.reducing) {
+        if (result.state == SeedResult::kNotRun) {
           result.state = SeedResult::kHung;
           std::snprintf(result.what, sizeof(result.what), "%s", hangs ? "hangs" : "its process died");
         }
@@ -95,7 +95,7 @@ class Campaign {
   }
 
   pid_t Fork(size_t k) {
-    workers_[k].seed = -1, workers_[k].reducing = false;
+    workers_[k].seed = -1;
     std::fflush(nullptr);
     const pid_t child = fork();
     US_CHECK(child >= 0) << "fork fails";
@@ -128,20 +128,17 @@ class Campaign {
       if (want.ok()) result.digest = static_cast<uint32_t>(Digest(*want));
       std::snprintf(result.what, sizeof(result.what), "%s", what.c_str());
       result.state = what.empty() ? SeedResult::kAgrees : SeedResult::kDiffers;
+      // A kernel that faults takes more of the driver along than a new context brings back.
+      if (absl::IsAborted(want.status())) return false;
       if (what.empty() || options_.folder.empty() || reductions++ >= options_.most_reductions) continue;
-      worker.reducing = true;
       Keep(program, **other, *emulator);
-      worker.reducing = false;
     }
   }
 
   void Keep(const Program& program, Backend& other, Backend& emulator) {
     const Program reduced = ReduceProgram(program, options_.reduction_tries, emulator, other);
     const absl::StatusOr<ProgramData> want = RunProgram(reduced, other), got = RunProgram(reduced, emulator);
-    const std::string text = absl::StrFormat(
-        "// seed %d (%s), grid %d, block %d %d %d, shared %d\n// %s\n%s", program.seed,
-        ProgramClassName(program.kind), program.grid, program.block[0], program.block[1], program.block[2],
-        program.dynamic_shared, Disagreement(reduced, got, want), Text(reduced));
+    const std::string text = FindingText(reduced, Disagreement(reduced, got, want));
     const absl::Status status = WriteFile(absl::StrFormat("%s/%d.ptx", options_.folder, program.seed), text);
     if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   }
@@ -160,6 +157,12 @@ class Campaign {
 std::vector<SeedResult> RunCampaign(const CampaignOptions& options,
                                     const std::function<absl::StatusOr<std::unique_ptr<Backend>>()>& other) {
   return Campaign(options, other).Run();
+}
+
+std::string FindingText(const Program& program, const std::string& what) {
+  return absl::StrFormat("// seed %d (%s), grid %d, block %d %d %d, shared %d\n// %s\n%s", program.seed,
+                         ProgramClassName(program.kind), program.grid, program.block[0], program.block[1],
+                         program.block[2], program.dynamic_shared, what, Text(program));
 }
 
 std::string DigestLines(uint64_t first, const std::vector<SeedResult>& results) {

@@ -22,7 +22,7 @@ struct CampaignOptions {
   double program_seconds = 20;  // after which a program counts as hung
   double seconds = 0;           // after which no more programs are begun; 0: no bound
   int reduction_tries = 0;      // of each difference
-  int most_reductions = 8;      // in each process
+  int most_reductions = 6;      // in each process
   std::string folder;           // of reduced programs; none: no reductions
 };
 
@@ -39,6 +39,9 @@ struct SeedResult {
 std::vector<SeedResult> RunCampaign(
     const CampaignOptions& options,
     const std::function<absl::StatusOr<std::unique_ptr<emu::ptx::conform::Backend>>()>& other);
+
+// A program with its launch and what is said of it as comments before its text.
+std::string FindingText(const Program& program, const std::string& what);
 
 // A line for each seed from `first` on: "0 straight 1b2c3d4e 5f607182": the seed, its class, the digests of
 // its text and of what it left. Only of seeds whose results a backend has given.

@@ -10,13 +10,20 @@ bool Generator::MaskInside(const Place& place) {
   return track_masks_ && !place.mask.empty() && random_.Chance(80);
 }
 
+// Behind a branch on a predicate that lives on, an assembler may take its value for known, in loops too: it
+// is asked by way of a number.
+std::string Generator::Condition(const std::string& p) {
+  if (random_.Chance(50)) return Comparison(p);
+  std::string text;
+  const std::string t = Temp('r'), q = P();
+  absl::StrAppend(&text, "selp.u32 ", t, ", 1, 0, ", q, ";\n");
+  const std::string u = Opaque(32, t, text);
+  return Cat{text, "setp.ne.u32 ", p, ", ", u, ", 0;\n"};
+}
+
 Node Generator::If(Place& place) {
-  std::string text, p = Temp('p');
-  if (random_.Chance(50)) {
-    text = Comparison(p);
-  } else {
-    text = Cat{"mov.pred ", p, ", ", P(), ";\n"};
-  }
+  const std::string p = Temp('p');
+  std::string text = Condition(p);
   Place inside = place;
   inside.level = Place::kLanes;
   ++inside.depth;
@@ -195,24 +202,12 @@ std::string Generator::CallText(const std::string& target, const std::string& pr
              ", [pr];\n}\n"};
 }
 
-Node Generator::Call(Place&) {
-  if (has_recursion_ && random_.Chance(20)) {
-    const std::string depth = Temp('r');
-    return {Cat{"and.b32 ", depth, ", ", R(),
-                ", 3;\n{\n.param .b32 pa;\n.param .b64 pb;\n.param .b32 pr;\nst.param.b32 [pa], ", depth,
-                ";\nst.param.b64 [pb], ", L(), ";\ncall (pr), again, (pa, pb);\nld.param.b32 ", R(),
-                ", [pr];\n}\n"},
-            "",
-            {},
-            true};
-  }
-  return {CallText(Cat{"f", random_.Below(functions_)}, ""), "", {}, true};
-}
+Node Generator::Call(Place&) { return {CallText(Cat{"f", random_.Below(functions_)}, ""), "", {}, true}; }
 
 // Lanes may call different functions.
 Node Generator::IndirectCall(Place&) {
   const std::string first = Temp('l'), second = Temp('l'), prototype = Label(), p = Temp('p');
-  std::string text = random_.Chance(50) ? Comparison(p) : std::string(Cat{"mov.pred ", p, ", ", P(), ";\n"});
+  std::string text = Condition(p);
   absl::StrAppend(&text, "mov.u64 ", first, ", f", random_.Below(functions_), ";\n");
   absl::StrAppend(&text, "mov.u64 ", second, ", f", random_.Below(functions_), ";\nselp.b64 ", first, ", ",
                   first, ", ", second, ", ", p, ";\n", prototype,

@@ -210,14 +210,18 @@ std::string Generator::Declarations() const {
   return absl::StrFormat(
       ".reg .b32 %%r<8>;\n.reg .b64 %%l<4>;\n.reg .b16 %%h<4>;\n.reg .f32 %%f<4>;\n.reg .f64 %%d<2>;\n.reg "
       ".pred %%p<4>;\n"
-      ".reg .b32 %%t<%d>;\n.reg .b64 %%a<%d>;\n.reg .b16 %%s<%d>;\n.reg .pred %%q<%d>;\n",
+      ".reg .b32 %%zero;\n.reg .b16 %%none;\n.reg .b64 %%nothing;\n.reg .b32 %%t<%d>;\n.reg .b64 "
+      "%%a<%d>;\n.reg .b16 "
+      "%%s<%d>;\n.reg .pred %%q<%d>;\n",
       temps_[0] + 1, temps_[1] + 1, temps_[2] + 1, temps_[3] + 1);
 }
 
 // What a function's registers hold at first is made of its arguments.
 Node Generator::Function(int index) {
   std::fill(std::begin(temps_), std::end(temps_), 0);
-  std::string text = "ld.param.b32 %r0, [a];\nld.param.b64 %l0, [b];\n";
+  std::string text =
+      "ld.param.b32 %r0, [a];\nld.param.b64 %l0, [b];\nmov.u32 %zero, %ctaid.y;\ncvt.u16.u32 %none, "
+      "%zero;\ncvt.u64.u32 %nothing, %zero;\n";
   for (int k = 1; k < 8; ++k)
     absl::StrAppend(&text, "mad.lo.u32 %r", k, ", %r0, ", 2 * random_.Below(1 << 20) + 1, ", ",
                     random_.Below(1 << 20), ";\n");
@@ -254,29 +258,13 @@ Node Generator::Function(int index) {
   return node;
 }
 
-Node Generator::RecursiveFunction() {
-  std::fill(std::begin(temps_), std::end(temps_), 0);
-  const std::string text =
-      Cat{".func (.param .b32 r) again(.param .b32 a, .param .b64 b)\n{\n.reg .pred %p;\n.reg .b32 "
-          "%x<5>;\n.reg .b64 %y;\n"
-          "ld.param.b32 %x0, [a];\nld.param.b64 %y, [b];\nsetp.eq.u32 %p, %x0, 0;\ncvt.u32.u64 %x1, %y;\n@%p "
-          "bra END;\n"
-          "sub.u32 %x2, %x0, 1;\nmad.lo.u64 %y, %y, ",
-          2 * random_.Below(1 << 30) + 1,
-          ", 12345;\n{\n.param .b32 pa;\n.param .b64 pb;\n.param .b32 pr;\nst.param.b32 [pa], "
-          "%x2;\nst.param.b64 [pb], %y;\n"
-          "call (pr), again, (pa, pb);\nld.param.b32 %x3, [pr];\n}\nmad.lo.u32 %x1, %x1, 31, %x3;\nxor.b32 "
-          "%x1, %x1, %x0;\nEND:\n"
-          "st.param.b32 [r], %x1;\nret;\n}\n"};
-  return {text, "", {}, false};
-}
-
 // Addresses, the thread's place, and values for all registers.
 std::vector<Node> Generator::Prologue() {
   const uint32_t* block = program_.block;
   std::string text =
       "ld.param.u64 %in, [in];\nld.param.u64 %own, [out];\nld.param.u64 %mem, [mem];\nmov.u32 %cta, "
-      "%ctaid.x;\nmov.u32 %thread, %tid.x;\n";
+      "%ctaid.x;\nmov.u32 %thread, %tid.x;\nmov.u32 %zero, %ctaid.y;\ncvt.u16.u32 %none, %zero;\ncvt.u64.u32 "
+      "%nothing, %zero;\n";
   if (block[1] > 1 || block[2] > 1)
     absl::StrAppend(&text, "mov.u32 %t0, %tid.y;\nmov.u32 %t1, %tid.z;\nmad.lo.u32 %t0, %t1, ", block[1],
                     ", %t0;\nmad.lo.u32 %thread, %t0, ", block[0], ", %thread;\n");
@@ -363,8 +351,6 @@ Program Generator::Make() {
     program_.dynamic_shared = shared_bytes;
   }
   if (weight_[kCall] > 0) {
-    module.push_back(RecursiveFunction());
-    has_recursion_ = true;
     const int count = 2 + random_.Below(3);
     for (int k = 0; k < count; ++k) {
       module.push_back(Function(k));

@@ -78,7 +78,6 @@ class Generator {
 
   // generate.cc
   Node Function(int index);
-  Node RecursiveFunction();
   std::vector<Node> Prologue();
   std::string Epilogue();
   std::string Declarations() const;
@@ -102,6 +101,11 @@ class Generator {
   std::string Source(const Form& form, char letter, std::string& before);
   std::string Instruction(const Form& form);
   std::string Settle(const std::string& reg);  // makes a double's NaN the one NaN
+  std::string SettleSingle(const std::string& reg);
+  std::string SettleHalf(const std::string& reg, const std::string& name);
+  // A register's value in a temporary of which an assembler cannot know what the register held.
+  std::string Opaque(int bits, const std::string& reg, std::string& before);
+  std::string Condition(const std::string& p);  // a comparison, or a predicate
   std::string Comparison(const std::string& p);
   Node FormStatement(FormGroup group);
   Node Carry();
@@ -116,7 +120,7 @@ class Generator {
     int bytes = 4;
   };
   Access AnyAccess(bool store, int most_bytes);
-  std::string Registers(const Access& access, std::string& settle, bool store);
+  std::string Registers(const Access& access, std::string& settle, std::string* before);
   // Any load from (store to) `bytes` bytes at a base, a 64-bit (or for shared memory 32-bit) register.
   std::string AnyLoad(const std::string& space, const std::string& base, bool wide, int bytes);
   std::string AnyStore(const std::string& space, const std::string& base, bool wide, int bytes);
@@ -170,7 +174,7 @@ class Generator {
   bool whole_warps_ = true;
   bool track_masks_ = false;  // in divergent code
   int functions_ = 0;         // that calls may name
-  bool has_recursion_ = false, has_exit_ = false, dynamic_shared_ = false;
+  bool has_exit_ = false, dynamic_shared_ = false;
   int temps_[4] = {};  // r l h p, of the function being written
   int labels_ = 0, groups_ = 0, barriers_ = 1, mbarriers_ = 0;
   int statements_left_ = 0;

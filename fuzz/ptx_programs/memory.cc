@@ -34,18 +34,26 @@ Generator::Access Generator::AnyAccess(bool store, int most_bytes) {
   }
 }
 
-// The registers of an access, all different where they are written.
-std::string Generator::Registers(const Access& access, std::string& settle, bool store) {
+// The registers of an access, all different where they are written. Stores (which have a `before`) of parts
+// of registers take them from where nothing is known of them: of a float's bits an assembler may store the
+// float's integer.
+std::string Generator::Registers(const Access& access, std::string& settle, std::string* before) {
   const int count = static_cast<int>(access.reg_kind.size());
   const char kind = access.reg_kind[0];
-  const int total = kind == 'r' ? 8 : kind == 'd' ? 2 : 4;
-  const char name = kind;
+  const int total = kind == 'r'   ? 8
+                    : kind == 'd' ? 2
+                                  : 4,
+            bits = kind == 'h'                  ? 16
+                   : kind == 'r' || kind == 'f' ? 32
+                                                : 64;
+  const bool part = before != nullptr && access.bytes / count * 8 < bits;
   int first = random_.Below(total);
   std::string list;
   for (int k = 0; k < count; ++k) {
-    const std::string reg = Cat{"%", std::string(1, name), first};
+    std::string reg = Cat{"%", std::string(1, kind), first};
+    if (part) reg = Opaque(bits, reg, *before);
     absl::StrAppend(&list, k == 0 ? "" : ", ", reg);
-    if (kind == 'd' && !store) settle += Settle(reg);
+    if (kind == 'd' && before == nullptr) settle += Settle(reg);
     first = (first + 1) % total;
   }
   return count > 1 ? Cat{"{", list, "}"} : list;
@@ -55,7 +63,7 @@ std::string Generator::AnyLoad(const std::string& space, const std::string& base
   std::string text, settle;
   const Access access = AnyAccess(false, std::min(bytes, 16));
   const std::string offset = Offset(bytes, access.bytes, text);
-  const std::string registers = Registers(access, settle, false);
+  const std::string registers = Registers(access, settle, nullptr);
   std::string address = Temp(wide ? 'l' : 'r');
   if (wide) {
     const std::string extended = Temp('l');
@@ -72,7 +80,7 @@ std::string Generator::AnyStore(const std::string& space, const std::string& bas
   std::string text, none;
   const Access access = AnyAccess(true, std::min(bytes, 16));
   const std::string offset = Offset(bytes, access.bytes, text);
-  const std::string registers = Registers(access, none, true);
+  const std::string registers = Registers(access, none, &text);
   std::string address = Temp(wide ? 'l' : 'r');
   if (wide) {
     const std::string extended = Temp('l');

@@ -54,8 +54,10 @@ std::string Generator::Source(const Form& form, char letter, std::string& before
     case 'i':
       return absl::StrFormat("0x%x", random_.Below(256));
     case 's': {
-      if (constant) return Cat{random_.Below(70)};
-      if (random_.Chance(30)) return R();
+      // A constant position past the register is not what one in a register is.
+      if (constant) return Cat{random_.Below(form.name.compare(0, 2, "bf") == 0 ? 32 : 70)};
+      // Not known to be a float's bits: an assembler that knows may take the float's integer.
+      if (random_.Chance(30)) return Opaque(32, R(), before);
       const std::string t = Temp('r');
       absl::StrAppend(&before, "and.b32 ", t, ", ", R(), ", 63;\n");
       return t;
@@ -94,11 +96,80 @@ std::string Generator::Settle(const std::string& reg) {
              ", 0d7FF8000000000000, ", reg, ", ", q,   ";\n"};
 }
 
+std::string Generator::SettleSingle(const std::string& reg) {
+  const std::string q = Temp('p');
+  return Cat{"testp.notanumber.f32 ", q,   ", ", reg, ";\nselp.f32 ", reg,
+             ", 0f7FFFFFFF, ",        reg, ", ", q,   ";\n"};
+}
+
+// Of f16, bf16 and pairs of them: `name` ends in the type.
+std::string Generator::SettleHalf(const std::string& reg, const std::string& name) {
+  const std::string type = name.substr(name.rfind('.') + 1), q = Temp('p');
+  if (type.back() != '2')
+    return Cat{"setp.nan.",    type, " ",         q,   ", ", reg, ", ", reg,
+               ";\nselp.b16 ", reg,  ", 32767, ", reg, ", ", q,   ";\n"};
+  const std::string q2 = Temp('p'), low = Temp('h'), high = Temp('h');
+  return Cat{"setp.nan.",
+             type,
+             " ",
+             q,
+             "|",
+             q2,
+             ", ",
+             reg,
+             ", ",
+             reg,
+             ";\nmov.b32 {",
+             low,
+             ", ",
+             high,
+             "}, ",
+             reg,
+             ";\nselp.b16 ",
+             low,
+             ", 32767, ",
+             low,
+             ", ",
+             q,
+             ";\nselp.b16 ",
+             high,
+             ", 32767, ",
+             high,
+             ", ",
+             q2,
+             ";\nmov.b32 ",
+             reg,
+             ", {",
+             low,
+             ", ",
+             high,
+             "};\n"};
+}
+
+std::string Generator::Opaque(int bits, const std::string& reg, std::string& before) {
+  const std::string t = Temp(bits == 16 ? 'h' : bits == 32 ? 'r' : 'l');
+  absl::StrAppend(&before, "xor.b", bits, " ", t, ", ", reg, ", ",
+                  bits == 16   ? "%none"
+                  : bits == 32 ? "%zero"
+                               : "%nothing",
+                  ";\n");
+  return t;
+}
+
 std::string Generator::Instruction(const Form& form) {
   std::string before, line;
-  if (random_.Chance(10)) line = Cat{"@", random_.Chance(50) ? "!" : "", P(), " "};
+  // Assemblers expand these, and guard less than all of what they become.
+  const bool expands = form.group == FormGroup::kCompare || form.group == FormGroup::kConvert;
+  if (!expands && random_.Chance(10)) line = Cat{"@", random_.Chance(50) ? "!" : "", P(), " "};
   const std::string to = Register(form.operands[0]);
   absl::StrAppend(&line, form.name, " ", to);
+  // To an assembler the smaller of a number and itself is that number, whatever kind of NaN it is; the
+  // negative of a NaN any NaN; the reciprocal of an approximate reciprocal the number.
+  const std::string operation = form.name.substr(0, 3);
+  const bool extremum = operation == "min" || operation == "max";
+  const bool settles = ((operation == "neg" || operation == "abs") && form.group != FormGroup::kInteger &&
+                        form.operands[0] != 'd') ||
+                       (extremum && form.operands[0] == 'f');
   bool any_register = false;
   for (size_t k = 1; k < form.operands.size(); ++k) {
     std::string source = Source(form, form.operands[k], before);
@@ -112,11 +183,16 @@ std::string Generator::Instruction(const Form& form) {
         source = Source(plain, letter, before);
       }
     }
+    const bool float_extremum =
+        extremum && (form.group == FormGroup::kFloat || form.group == FormGroup::kHalf);
+    if ((float_extremum && k == 2) || (form.group == FormGroup::kApproximate && form.operands[k] == 'f'))
+      source = Opaque(form.operands[k] == 'h' ? 16 : 32, source, before);
     any_register = any_register || source[0] == '%';
     absl::StrAppend(&line, ", ", source);
   }
   line += ";\n";
   if (form.operands[0] == 'd') line += Settle(to);
+  if (settles) line += form.operands[0] == 'f' ? SettleSingle(to) : SettleHalf(to, form.name);
   return before + line;
 }
 

@@ -3,6 +3,7 @@
 // exact tests for tiny results.
 #include "emu/ptx/semantics/float_host.h"
 
+#include <algorithm>
 #include <cfenv>
 #include <cmath>
 
@@ -67,20 +68,41 @@ int HostRounding(Round round) {
   }
 }
 
+namespace {
+
+// Does a magnitude below the least normal stay below it when it is rounded to 24 bits and exponents have no
+// end? Only asked of what the rounding in effect made the least normal, so a directed one points away from
+// zero.
+bool StaysTiny(double magnitude) {
+  constexpr double kHalfUnit = kLeastNormal * 0x1p-25;
+  return std::fegetround() == FE_TONEAREST ? magnitude < kLeastNormal - kHalfUnit
+                                           : magnitude <= kLeastNormal - 2 * kHalfUnit;
+}
+
+double FusedMagnitude(float a, float b, float c, Rounding rounding) {
+  SoftContext context;
+  context.rounding = rounding;
+  return std::fabs(
+      DoubleOf(SoftFma(formats::kF64, BitsOf(static_cast<double>(a)), BitsOf(static_cast<double>(b)),
+                       BitsOf(static_cast<double>(c)), context)));
+}
+
+}  // namespace
+
 // The product of two 24-bit significands is exact in f64, and so is the scaled divisor.
 bool ProductIsTiny(float a, float b) {
-  return std::fabs(static_cast<double>(a) * static_cast<double>(b)) < kLeastNormal;
+  return StaysTiny(std::fabs(static_cast<double>(a) * static_cast<double>(b)));
 }
+// No quotient of 24-bit significands lies between 1 and the number below it.
 bool QuotientIsTiny(float a, float b) {
   return std::fabs(static_cast<double>(a)) < kLeastNormal * std::fabs(static_cast<double>(b));
 }
-// Truncation keeps a magnitude on its side of a representable bound.
+// A sum rounded toward (away from) zero lies on the side of a representable bound that excludes (includes)
+// it.
 bool FusedIsTiny(float a, float b, float c) {
-  SoftContext truncate;
-  truncate.rounding = Rounding::kToZero;
-  const uint64_t sum = SoftFma(formats::kF64, BitsOf(static_cast<double>(a)), BitsOf(static_cast<double>(b)),
-                               BitsOf(static_cast<double>(c)), truncate);
-  return std::fabs(DoubleOf(sum)) < kLeastNormal;
+  if (std::fegetround() == FE_TONEAREST) return StaysTiny(FusedMagnitude(a, b, c, Rounding::kToZero));
+  return StaysTiny(
+      std::max(FusedMagnitude(a, b, c, Rounding::kUp), FusedMagnitude(a, b, c, Rounding::kDown)));
 }
 
 }  // namespace understudy::emu::ptx

@@ -14,8 +14,8 @@
 
 namespace understudy::emu::ptx {
 
-// A product, fused product or quotient whose magnitude rounds up to the least normal f32: was it below it
-// before rounding (.ftz then flushes it)? Exact, whatever the host's rounding mode.
+// A product, fused product or quotient whose magnitude rounds to the least normal f32: would it be below it,
+// rounded to 24 bits without a least exponent (.ftz then flushes it)? Exact, in the host's rounding mode.
 bool ProductIsTiny(float a, float b);
 bool FusedIsTiny(float a, float b, float c);
 bool QuotientIsTiny(float a, float b);
@@ -86,7 +86,7 @@ using RowOf = std::conditional_t<sizeof(Word) == 8, Row64, Row32>;
 
 enum class TinyRule : uint8_t { kNone, kProduct, kFused, kQuotient, kReciprocal };
 
-// Flushes the results at the least normal that were tiny before rounding.
+// Flushes the results at the least normal that are tiny when rounded without a least exponent.
 template <class T, TinyRule kRule>
 void FlushTinyResults(const typename T::Word* a, const typename T::Word* b, const typename T::Word* c,
                       typename T::Word* out) {

@@ -72,7 +72,8 @@ struct SzextSemantic {
 };
 
 // fns: the bit that is |offset| set bits from `base` upwards (negative: downwards), itself counted; offset 0:
-// bit `base` if it is set. All ones if there is none.
+// bit `base` if it is set. All ones if there is none. The least offset, which has no magnitude, gives 0 on an
+// H200.
 struct FnsSemantic {
   US_MEANING Run(const B& b, typename B::U32 mask, typename B::U32 base, typename B::U32 offset) {
     const auto zero = b.C32(0), one = b.C32(1);
@@ -95,7 +96,8 @@ struct FnsSemantic {
     }
     const auto base_set = b.Eq(b.And(b.Shr(mask, base), one), one);
     const auto itself = b.Select(base_set, base, b.C32(~0u));
-    return b.Select(b.UGt(base, b.C32(31)), b.C32(~0u), b.Select(b.Eq(offset, zero), itself, found));
+    const auto answer = b.Select(b.Eq(offset, b.C32(0x80000000u)), zero, found);
+    return b.Select(b.UGt(base, b.C32(31)), b.C32(~0u), b.Select(b.Eq(offset, zero), itself, answer));
   }
 };
 

@@ -121,6 +121,12 @@ Parts Split(const FloatCoding& f, uint32_t raw) {
   return {negative ? -significand : significand, exponent};
 }
 
+// A sum that is cut or rounded to zero is +0, whatever its sign was.
+uint32_t PositiveZero(uint64_t bits, uint32_t magnitude) {
+  const auto word = static_cast<uint32_t>(bits);
+  return (word & magnitude) == 0 ? 0 : word;
+}
+
 // One output of one step, in plain integers: what the kernels compute, and what they leave out, infinities
 // and NaNs.
 uint32_t ScalarStep(const FloatRule& rule, const FloatCoding& fa, const FloatCoding& fb, Type c_type,
@@ -160,9 +166,9 @@ uint32_t ScalarStep(const FloatRule& rule, const FloatCoding& fa, const FloatCod
     sum += terms[i].value < 0 ? -kept : kept;
   }
   const double exact = sum == 0 ? 0.0 : std::ldexp(static_cast<double>(sum), top - rule.fraction_bits);
-  if (d_type == Type::kF16) return static_cast<uint32_t>(EncodeFloat(formats::kF16, exact));
+  if (d_type == Type::kF16) return PositiveZero(EncodeFloat(formats::kF16, exact), 0x7fff);
   if (std::fabs(exact) >= 0x1p128) return exact < 0 ? 0xff800000 : 0x7f800000;
-  return static_cast<uint32_t>(EncodeFloat(formats::kF32, exact, Rounding::kToZero)) &
+  return PositiveZero(EncodeFloat(formats::kF32, exact, Rounding::kToZero), 0x7fffffff) &
          ~((1u << (23 - rule.result_bits)) - 1);
 }
 

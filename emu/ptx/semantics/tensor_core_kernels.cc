@@ -125,7 +125,7 @@ void StoreDenormals(Doubles low, Doubles high, int result_bits, uint32_t* d) {
     const double magnitude = values[i] < 0 ? -values[i] : values[i];
     if (!(magnitude < 0x1p-126) || magnitude == 0) continue;
     const uint32_t units = static_cast<uint32_t>(magnitude * scale) << (23 - result_bits);
-    d[i] = units | (values[i] < 0 ? 0x80000000u : 0);
+    d[i] = units == 0 ? 0 : units | (values[i] < 0 ? 0x80000000u : 0);
   }
 }
 
@@ -148,8 +148,8 @@ US_VEC void StoreHalves(Floats v, uint32_t* d) {
   const Ints denormal = Cast<Ints>(Cast<Floats>(magnitude) + 0.5f) - 0x3f000000;
   Ints h = magnitude < 0x38800000 ? denormal : normal;
   h = h > 0x7c00 || magnitude >= 0x47800000 ? Ints{} + 0x7c00 : h;
-  // A sum of zero is positive; one that rounds to zero keeps its sign.
-  Store(d, magnitude == 0 ? Ints{} : h | sign);
+  // Zero is positive, also where a negative sum rounds to it.
+  Store(d, h == 0 ? Ints{} : h | sign);
 }
 
 // (even + odd) * 2^unit, rounded, to d[out ...]; any unit.

@@ -52,7 +52,6 @@ TEST(Generator, DrawsEveryFormAndEveryConstruct) {
   for (const char* construct : {"brx.idx",
                                 "call (pr), f0",
                                 ".callprototype",
-                                "call (pr), again",
                                 "exit;",
                                 "bar.sync 0;",
                                 "bar.arrive",

@@ -166,7 +166,7 @@ TEST(MmaRule, TermsAtTheEndsOfTheRange) {
       {0x1p-60f, 0x1p-60f, -0x1p-120f, 0},     // and their difference
       {0x1p-70f, 0x1.8p-76f, 0, 0x1.8p-146f},  // a denormal result
       {0x1p-70f, 0x1.cp-78f, 0, 0x1.8p-148f},  // whose last bit is cut
-      {-0x1p-70f, 0x1p-80f, 0, -0.0f},         // to a zero that keeps its sign
+      {-0x1p-70f, 0x1p-80f, 0, 0},             // to a zero, which is positive
       {0x1p-126f, 0x1p127f, 1, 3},             // factors at both ends
       {0x1p100f, 0x1p100f, 1, 0x1p127f * 2},   // infinite
       {0x1p64f, 0x1p63f, 0x1.fffffep126f, 0x1.fffffep127f},

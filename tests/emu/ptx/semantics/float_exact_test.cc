@@ -91,7 +91,7 @@ uint64_t Exact(const Kind& kind, Kernel kernel, const uint64_t* s, Rounding roun
 }
 
 // Is the exact result below the least normal? Only asked when it rounds to it.
-bool TinyBefore(const Kind& kind, Kernel kernel, const uint64_t* s) {
+bool Tiny(const Kind& kind, Kernel kernel, Rounding rounding, const uint64_t* s) {
   __float128 v[3];
   for (int i = 0; i < Sources(kernel); ++i) v[i] = DecodeFloat(*kind.format, s[i]);
   const __float128 least = DecodeFloat(*kind.format, kind.format->man_mask() + 1);
@@ -117,7 +117,10 @@ bool TinyBefore(const Kind& kind, Kernel kernel, const uint64_t* s) {
     default:
       return false;
   }
-  return above < 0;
+  // What lies within half a unit of 24 bits below the bound rounds up to it, and away from zero all within the
+  // unit. No quotient does.
+  if (kernel == Kernel::kDiv || kernel == Kernel::kRcp) return above < 0;
+  return rounding == Rounding::kNearestEven ? above < -least * 0x1p-25 : above <= -least * 0x1p-24;
 }
 
 struct Form {
@@ -157,7 +160,7 @@ void CheckForm(const Kind& kind, Kernel kernel, Form form, bool ftz, bool sat, b
       const uint64_t least = f.man_mask() + 1;
       if (ftz) {
         want = Flushed(f, want);
-        if ((want & (f.sign_mask() - 1)) == least && TinyBefore(kind, kernel, s)) want &= f.sign_mask();
+        if ((want & (f.sign_mask() - 1)) == least && Tiny(kind, kernel, form.rounding, s)) want &= f.sign_mask();
       }
       // An invalid f64 operation gives the negative NaN; of NaN operands any may be carried on here.
       if (kind.canonical == 0 && f.IsNan(want)) {
