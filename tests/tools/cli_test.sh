@@ -34,6 +34,16 @@ check "trace" 0 "amdgpu_kernel" "$understudy" trace --target=gfx1100 --stage=llv
 check "trace: OpenCL C" 0 "__kernel" "$understudy" trace --target=opencl --stage=opencl
 check "trace: HIP C++" 0 "amdgpu_flat_work_group_size" "$understudy" trace --target=hip --stage=hip
 check "trace: C and costs" 0 "flops: 524288" "$understudy" trace --target=c --stage=result
+kernel=tools/tutorial/reverse.ptx
+check "ptx" 0 "u32[64]=iota: 63 62 61" "$understudy" ptx --block=64 --args=u32[64]=iota --schedule=3 "$kernel"
+check "ptx with a check" 0 "is not ordered with line 26" "$understudy" ptx --block=64 --args=u32[64]=iota --check=races:warn "$kernel"
+check "ptx, failing" 1 "fault: check failed: races: " "$understudy" ptx --block=64 --args=u32[64] --check=races "$kernel"
+check "ptx as JSON" 0 '"check":"uninit"' "$understudy" ptx --block=64 --args=u32[64]=fresh --check=global:warn --json "$kernel"
+check "ptx past the end" 1 "0 bytes past the end of 'argument 0'" "$understudy" ptx --block=64 --args=u32[60] "$kernel"
+check "ptx without a file" 2 "expected one PTX file" "$understudy" ptx
+check "ptx with wrong arguments" 2 "--args: 'u9[3]', expected a number, TYPE[N]" "$understudy" ptx --args=u9[3] "$kernel"
+check "ptx with an unknown check" 2 "check 'race' is unknown, expected uninit" "$understudy" ptx --check=race "$kernel"
+check "ptx of another file" 2 "understudy ptx: " "$understudy" ptx tests/data/onnx/digits.json
 model=tests/data/onnx/digits.onnx
 check "onnx" 0 "[3,10]" "$understudy" onnx --sizes=batch=3 "$model"
 check "onnx on the mock machine, as JSON" 0 '"device":"AMD"' "$understudy" onnx --device=AMD --json "$model"

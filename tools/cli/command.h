@@ -27,6 +27,7 @@ absl::StatusOr<int> RunAsm(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunDisasm(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunFuzz(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunOnnx(const std::vector<std::string>& arguments);
+absl::StatusOr<int> RunPtx(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunTrace(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunTune(const std::vector<std::string>& arguments);
 absl::StatusOr<int> RunCompileWorkerCommand(const std::vector<std::string>& arguments);

@@ -137,6 +137,26 @@ Exit code: 0, or 2 on an error: a file or an operator that is refused, by name.
 )",
      {"inputs", "device", "sizes", "json"},
      RunOnnx},
+    {"ptx",
+     "run a kernel of a PTX file, with checks for races and the like",
+     R"(usage: understudy ptx [--grid=X] [--block=X] [--args=LIST] [--check=NAME:MODE,...] [--schedule=N] [--json] FILE.ptx
+
+Runs the kernel on the emulator and prints what the checks found, the fault if there is one, and the first elements of
+each buffer (docs/checks.md).
+
+  --entry=NAME     the kernel (default: the only one of the file)
+  --grid=DIM       blocks, --block=DIM threads of a block (default 32), --cluster=DIM blocks of a cluster: X, XxY, XxYxZ
+  --args=LIST      parameters in order: numbers, and buffers as TYPE[N] (zeros), TYPE[N]=iota, TYPE[N]=fresh (never
+                   written, as device memory is); types u8 to u64, s8 to s64, f32, f64
+  --shared=N       bytes of dynamic shared memory
+  --check=LIST     uninit, global (uninit with fresh buffers too), races, barriers or all, each with :warn (reported) or :fail
+  --schedule=N     not 0: blocks, warps and diverged lanes take turns drawn from this seed
+  --budget=N       warp instructions after which the launch counts as hung
+  --json           JSON, with all elements
+Exit code: 0, 1 when the launch faulted (a finding of :fail is a fault), 2 on an error.
+)",
+     {"entry", "grid", "block", "cluster", "args", "shared", "check", "schedule", "budget", "json"},
+     RunPtx},
     {"trace",
      "print a kernel graph after each stage of lowering",
      R"(usage: understudy trace [--target=NAME] [--choices=LIST] [--stage=NAME] [FILE]

@@ -91,15 +91,19 @@ void DefinedChecker::SetAll(FrameBits& bits, Src row, uint32_t mask, uint32_t un
   });
 }
 
-void DefinedChecker::SetOrigin(FrameBits& bits, const DefinedFacts& facts, const Inst* load) {
-  const Inst* origin = load;
+const Inst* DefinedChecker::OriginOf(const FrameBits& bits, const DefinedFacts& facts, uint32_t mask) {
   for (const Src& row : facts.sources) {
-    if (origin != nullptr || AnyOf(bits, row, ~0u) == 0) continue;
+    if (AnyOf(bits, row, mask) == 0) continue;
     const auto it = bits.origin.find(row.offset);
-    if (it != bits.origin.end()) origin = it->second;
+    if (it != bits.origin.end() && it->second != nullptr) return it->second;
   }
+  return nullptr;
+}
+
+void DefinedChecker::SetOrigin(FrameBits& bits, const DefinedFacts& facts, uint32_t mask,
+                               const Inst* origin) {
   for (const Src& row : facts.dests)
-    if (AnyOf(bits, row, ~0u) != 0) bits.origin[row.offset] = origin;
+    if (AnyOf(bits, row, mask) != 0) bits.origin[row.offset] = origin;
 }
 
 void DefinedChecker::StartWarp(WarpState& warp) {
@@ -170,7 +174,8 @@ ExecResult DefinedChecker::Report(WarpState& warp, const Inst& inst, int lane, F
   const Inst* const origin = it == bits.origin.end() ? nullptr : it->second;
   std::string from = "which was never written";
   ThreadAt other;
-  if (it != bits.origin.end() && origin == nullptr) from = "computed from a register that was never written";
+  if (it != bits.origin.end() && origin == nullptr)
+    from = "computed from a register that was never written, or that a lane has which does not take part";
   if (origin != nullptr && origin->text != nullptr) {
     other = {origin, static_cast<uint32_t>(warp.cta->ordinal),
              static_cast<uint16_t>(warp.index * kWarpSize + static_cast<uint32_t>(lane))};
@@ -380,6 +385,7 @@ ExecResult DefinedChecker::Before(WarpState& warp, const Inst& inst) {
       return ExecResult::kFault;
     SetAll(bits, use.row, mask, 0);
   }
+  const Inst* const origin = OriginOf(bits, facts, facts.rule == Rule::kShuffle ? ~0u : mask);
   switch (facts.rule) {
     case Rule::kRoute:
     case Rule::kShuffle:
@@ -426,7 +432,7 @@ ExecResult DefinedChecker::Before(WarpState& warp, const Inst& inst) {
     default:
       return ExecResult::kNext;
   }
-  SetOrigin(bits, facts);
+  SetOrigin(bits, facts, mask, origin);
   for (const Src& row : facts.dests) SetAll(bits, row, late_, ~0u);
   late_ = 0;
   return ExecResult::kNext;

@@ -110,7 +110,9 @@ class DefinedChecker {
   static void Set(FrameBits& bits, Src row, int lane, uint64_t value, int half = 0);
   // The lanes of `mask`: all bits undefined where `undefined` says so, else none.
   static void SetAll(FrameBits& bits, Src row, uint32_t mask, uint32_t undefined);
-  void SetOrigin(FrameBits& bits, const DefinedFacts& facts, const Inst* load = nullptr);
+  // What the undefined bits of the sources come from; and, once the results are worked out, theirs.
+  static const Inst* OriginOf(const FrameBits& bits, const DefinedFacts& facts, uint32_t mask);
+  static void SetOrigin(FrameBits& bits, const DefinedFacts& facts, uint32_t mask, const Inst* origin);
 
   void Route(WarpState& warp, const Inst& inst, const DefinedFacts& facts, uint32_t mask);
   void Table(WarpState& warp, const Inst& inst, const DefinedFacts& facts, uint32_t mask);

@@ -7,9 +7,14 @@
 #include <cstdio>
 
 #include "emu/ptx/conform/conform.h"
+#include "fuzz/ptx_programs/generate.h"
+#include "fuzz/ptx_programs/program.h"
+#include "fuzz/ptx_programs/run.h"
 
 namespace understudy::emu::ptx {
 namespace {
+
+constexpr uint64_t kRandomPrograms = 250;
 
 LaunchOptions Checking() {
   LaunchOptions options;
@@ -42,6 +47,27 @@ TEST(CleanTest, MatrixInstructions) {
   EXPECT_EQ(Changed("mma_more.jsonl", Checking()), 0u);
 }
 TEST(CleanTest, WholeKernels) { EXPECT_EQ(Changed("programs.jsonl", Checking()), 0u); }
+
+// Divergence, calls, shared memory, barriers, atomics, mbarriers, copies and matrix instructions.
+TEST(CleanTest, RandomPrograms) {
+  LaunchOptions options = Checking();
+  options.instruction_budget = 1 << 24;
+  const auto checked = conform::MakeEmulator(options);
+  options.checks.uninit = CheckLevel::kOff;
+  const auto ordered = conform::MakeEmulator(options);
+  int wrong = 0;
+  for (uint64_t seed = 5000; seed < 5000 + kRandomPrograms; ++seed) {
+    const ptx_programs::Program program = ptx_programs::Generate(seed);
+    // Blocks of 17 threads leave a part of the memory of their atomics unwritten, and read it.
+    const auto result =
+        ptx_programs::RunProgram(program, program.threads() < kWarpSize ? *ordered : *checked);
+    if (result.ok()) continue;
+    if (++wrong <= 10)
+      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed),
+                  result.status().ToString().c_str());
+  }
+  EXPECT_EQ(wrong, 0);
+}
 
 TEST(CleanTest, WholeKernelsAreTheSameForEverySeed) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
