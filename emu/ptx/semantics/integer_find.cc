@@ -84,7 +84,10 @@ Exec FindSum(const Instruction& inst) {
     if (!shape.plain || shape.bits < 32) return NoSuchType(inst);
     const bool in = inst.op == Op::kAddc || inst.op == Op::kSubc;
     return Exact(At(subtracts ? K::kSubCarry32 : K::kAddCarry32, 32, shape),
-                 (in ? kCarryIn : 0u) | (inst.Has("cc") ? kCarryOut : 0u));
+                 (in          ? kCarryIn
+                  : subtracts ? kCarrySet
+                              : 0) |
+                     (inst.Has("cc") ? kCarryOut : 0));
   }
   if (inst.types.size() != 1 || IsFloat(shape.type)) return {};
   if (shape.halves && !subtracts) return Exact(HostKernel(K::kAddHalves));

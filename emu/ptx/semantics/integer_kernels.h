@@ -16,8 +16,8 @@ enum class IntegerKernel : uint16_t {
   kCount
 };
 
-// aux[0] of extended precision.
-constexpr uint64_t kCarryIn = 1, kCarryOut = 2;
+// aux[0] of extended precision. Without kCarryIn the carry that comes in is 0, or 1 with kCarrySet.
+constexpr uint64_t kCarryIn = 1, kCarryOut = 2, kCarrySet = 4;
 
 struct IntegerKernels {
   ExecFn fn[static_cast<int>(IntegerKernel::kCount)] = {};

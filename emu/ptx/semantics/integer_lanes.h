@@ -155,7 +155,7 @@ template <class Semantic, int kBits, int kSources>
   using Value = typename LaneSource<kBits>::Value;
   const LaneSource<kBits> x(w, inst.src(1)), y(w, inst.src(2)), z(w, inst.src(kSources > 2 ? 3 : 2));
   const auto p = x.Read(), q = y.Read(), r = z.Read();
-  const uint32_t carries = (inst.aux[0] & kCarryIn) != 0 ? w.carry : 0;
+  const uint32_t carries = (inst.aux[0] & kCarryIn) != 0 ? w.carry : (inst.aux[0] & kCarrySet) != 0 ? ~0u : 0;
   alignas(64) uint32_t flags[kWarpSize];
   LaneResult<kBits> result(w, inst.src(0));
   const IntegerLane b;

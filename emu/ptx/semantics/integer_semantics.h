@@ -266,11 +266,11 @@ struct MinMaxHalvesSemantic {
   }
 };
 
-// --- division: truncates; by zero quotient and remainder are all ones, as an H200 has them ---
+// --- division: truncates; by zero both quotient and remainder are all ones (recorded on an H200) ---
 template <int W, bool S, bool kRemainder>
 struct DivideSemantic {
   US_MEANING Run(const B& b, Uint<B, W> x, Uint<B, W> y) {
-    const auto zero = Const<W>(b, 0);
+    const auto zero = Const<W>(b, 0), ones = Const<W>(b, kAllOnes<W>);
     const auto by_zero = b.Eq(y, zero);
     const auto x_negative = b.SLt(x, zero), y_negative = b.SLt(y, zero);
     const auto p = S ? b.Select(x_negative, b.Sub(zero, x), x) : x;
@@ -278,13 +278,11 @@ struct DivideSemantic {
     const auto q = b.Select(by_zero, Const<W>(b, 1), magnitude);
     if constexpr (kRemainder) {
       const auto rest = b.URem(p, q);
-      return b.Select(by_zero, Const<W>(b, kAllOnes<W>),
-                      S ? b.Select(x_negative, b.Sub(zero, rest), rest) : rest);
+      return b.Select(by_zero, ones, S ? b.Select(x_negative, b.Sub(zero, rest), rest) : rest);
     } else {
       const auto quotient = b.UDiv(p, q);
       const auto negative = b.Xor(x_negative, y_negative);
-      return b.Select(by_zero, Const<W>(b, kAllOnes<W>),
-                      S ? b.Select(negative, b.Sub(zero, quotient), quotient) : quotient);
+      return b.Select(by_zero, ones, S ? b.Select(negative, b.Sub(zero, quotient), quotient) : quotient);
     }
   }
 };
@@ -323,7 +321,7 @@ struct Dp2aSemantic {
   }
 };
 
-// --- extended precision: the flag is the carry, of a subtraction the borrow ---
+// --- extended precision: the flag is the carry, of a subtraction that of x + ~y + 1 (set: no borrow) ---
 template <int W, class B>
 [[gnu::always_inline]] constexpr auto SumWithCarry(const B& b, Uint<B, W> x, Uint<B, W> y, Flag<B> in) {
   const auto partial = b.Add(x, y);
@@ -338,11 +336,7 @@ struct AddCarrySemantic {
 template <int W>
 struct SubCarrySemantic {
   US_MEANING Run(const B& b, Uint<B, W> x, Uint<B, W> y, Flag<B> in) {
-    const auto one = b.Select(in, Const<W>(b, 1), Const<W>(b, 0));
-    const auto partial = b.Sub(x, y);
-    const auto difference = b.Sub(partial, one);
-    const auto borrow = b.Or(b.ULt(x, y), b.ULt(partial, one));
-    return WithFlag<std::decay_t<decltype(difference)>, std::decay_t<decltype(borrow)>>{difference, borrow};
+    return SumWithCarry<W>(b, x, b.Not(y), in);
   }
 };
 template <int W>

@@ -45,10 +45,11 @@ bool FindCompare(const Instruction& inst, VideoCompare* compare) {
 
 const char* const kBadSelector = "a selector that the instruction has not got";
 
-// vset and vset2, vset4 have no type of a result: it is u32.
+// vset, vset2 and vset4 have no type of a result: a second operation compares as the first source's
+// (recorded).
 void FindSigns(const Instruction& inst, bool* a, bool* b, bool* d) {
   const bool compares = inst.types.size() == 2;
-  *d = !compares && IsSigned(inst.type(0));
+  *d = IsSigned(inst.type(0));
   *a = IsSigned(inst.type(compares ? 0 : 1));
   *b = IsSigned(inst.type(compares ? 1 : 2));
 }

@@ -2,7 +2,9 @@
 #pragma once
 // What PTX's video instructions mean, scalar and of two or four elements. Templates over the builder that
 // integer_semantics.h describes; which bytes, signs, saturation and second operation an instruction has is a
-// plan, the same for all lanes. Manual: PTX ISA, "Video Instructions".
+// plan, the same for all lanes. Manual: PTX ISA, "Video Instructions". GPUs since Maxwell have no such
+// instructions: what they do is what NVIDIA's assembler makes of them, which leaves the manual in places. The
+// comments that say "recorded" name them: an H200 gave these results with the driver's assembler.
 
 #include "emu/ptx/semantics/integer_semantics.h"
 
@@ -76,24 +78,29 @@ template <VideoOp kOp, class B>
 }
 
 // c joins: added, compared as the result's type, or kept around the part that the result replaces.
+// Comparisons are of 64 bits, on `value` as it came, which as an unsigned number may be above every c
+// (recorded).
 template <class B>
-[[gnu::always_inline]] constexpr auto VideoJoin(const B& b, VideoPlan plan, typename B::U32 value,
+[[gnu::always_inline]] constexpr auto VideoJoin(const B& b, VideoPlan plan, typename B::U64 value,
                                                 typename B::U32 c) {
+  const auto word = b.Lo32(value);
   switch (plan.second) {
     case VideoSecond::kAdd:
-      return b.Add(value, c);
+      return b.Add(word, c);
     case VideoSecond::kMin:
-      return plan.d_signed ? b.SMin(value, c) : b.UMin(value, c);
+      return b.Lo32(plan.d_signed ? b.SMin(value, b.Sext64(c)) : b.UMin(value, b.Zext64(c)));
     case VideoSecond::kMax:
-      return plan.d_signed ? b.SMax(value, c) : b.UMax(value, c);
+      return b.Lo32(plan.d_signed ? b.SMax(value, b.Sext64(c)) : b.UMax(value, b.Zext64(c)));
     case VideoSecond::kMerge: {
       const uint32_t mask = ((1u << plan.d.bits) - 1) << plan.d.at;
-      return b.Or(b.And(b.Shl(value, b.C32(plan.d.at)), b.C32(mask)), b.And(c, b.C32(~mask)));
+      // .h1 takes the result's own upper half (recorded).
+      const uint32_t away = plan.d.bits == 16 ? 0 : plan.d.at;
+      return b.Or(b.And(b.Shl(word, b.C32(away)), b.C32(mask)), b.And(c, b.C32(~mask)));
     }
     case VideoSecond::kNone:
       break;
   }
-  return value;
+  return word;
 }
 
 template <VideoOp kOp>
@@ -102,13 +109,28 @@ struct VideoSemantic {
   US_MEANING Run(const B& b, Plan plan, typename B::U32 x, typename B::U32 y, typename B::U32 c) {
     const auto p = VideoSource(b, x, plan.a, plan.a_signed), q = VideoSource(b, y, plan.b, plan.b_signed);
     auto value = Of(b, plan, p, q);
-    if (plan.saturate) value = VideoClamp(b, value, plan.d.bits, plan.d_signed);
-    return VideoJoin(b, plan, b.Lo32(value), c);
+    if (plan.saturate) value = Saturated(b, plan, value);
+    // Sums and what has been saturated are numbers of s32 from here on.
+    if (plan.saturate || kOp == VideoOp::kAdd || kOp == VideoOp::kSub) value = b.Sext64(b.Lo32(value));
+    return VideoJoin(b, plan, value, c);
   }
 
  private:
+  static constexpr bool kShifts = kOp == VideoOp::kShl || kOp == VideoOp::kShr;
+  // Recorded: shifts saturate the low 34 bits, to 32 bits whatever part they replace; others saturate
+  // negative numbers to a part's maximum, and to u32 from below only.
+  US_MEANING Saturated(const B& b, Plan plan, typename B::U64 value) {
+    if constexpr (kShifts) {
+      return VideoClamp(b, b.Sar(b.Shl(value, b.C32(30)), b.C32(30)), 32, plan.d_signed);
+    } else {
+      if (plan.d.bits < 32)
+        return b.UMin(value, b.C64((uint64_t{1} << (plan.d.bits - (plan.d_signed ? 1 : 0))) - 1));
+      if (plan.d_signed) return VideoClamp(b, value, 32, true);
+      return b.Select(b.SLt(value, b.C64(0)), b.C64(0), value);
+    }
+  }
   US_MEANING Of(const B& b, Plan plan, typename B::U64 p, typename B::U64 q) {
-    if constexpr (kOp == VideoOp::kShl || kOp == VideoOp::kShr) {
+    if constexpr (kShifts) {
       const auto amount = b.Lo32(q);
       const auto n = plan.wrap ? b.And(amount, b.C32(31)) : b.UMin(amount, b.C32(32));
       return kOp == VideoOp::kShl ? b.Shl(p, n) : b.Sar(p, n);
@@ -118,44 +140,31 @@ struct VideoSemantic {
   }
 };
 
-// vmad: x * y + c in 128 bits, of which one of the two terms may be negated or to which 1 is added, scaled
-// and saturated.
+// vmad: x * y + c in 64 bits, of which one of the two terms may be negated or to which 1 is added, scaled and
+// saturated. Sources of 32 bits and c are signed whatever their type (recorded).
 struct VmadPlan {
   VideoPart a, b;
   bool a_signed = false, b_signed = false;
   bool saturate = false, negate_product = false, negate_c = false, plus_one = false;
   uint8_t scale = 0;
-  // The product, and with it c; the sum.
-  [[gnu::always_inline]] constexpr bool product_signed() const {
-    return a_signed || b_signed || negate_product;
-  }
-  [[gnu::always_inline]] constexpr bool sum_signed() const { return product_signed() || negate_c; }
 };
 struct VmadSemantic {
   using Plan = VmadPlan;
   US_MEANING Run(const B& b, Plan plan, typename B::U32 x, typename B::U32 y, typename B::U32 c) {
-    const auto p = VideoSource(b, x, plan.a, plan.a_signed), q = VideoSource(b, y, plan.b, plan.b_signed);
-    // The sources have at most 33 bits: signed products are exact.
-    auto low = b.Mul(p, q), high = b.MulHiS(p, q);
-    auto term = plan.product_signed() ? b.Sext64(c) : b.Zext64(c);
-    auto term_high = plan.product_signed() ? b.Sar(term, b.C32(63)) : b.C64(0);
-    if (plan.negate_product) {
-      low = b.Not(low);
-      high = b.Not(high);
+    const bool is_signed = plan.a_signed || plan.b_signed || plan.negate_product || plan.negate_c;
+    const auto p = VideoSource(b, x, plan.a, plan.a_signed || plan.a.bits == 32);
+    const auto q = VideoSource(b, y, plan.b, plan.b_signed || plan.b.bits == 32);
+    const auto product = b.Mul(p, q), term = b.Sext64(c);
+    auto sum = plan.negate_product ? b.Sub(term, product)
+               : plan.negate_c     ? b.Sub(product, term)
+                                   : b.Add(product, term);
+    if (plan.plus_one) sum = b.Add(sum, b.C64(1));
+    if (plan.scale != 0) {
+      const auto away = b.C32(plan.scale);
+      sum = is_signed ? b.Sar(sum, away) : b.Shr(sum, away);
     }
-    if (plan.negate_c) {
-      term = b.Not(term);
-      term_high = b.Not(term_high);
-    }
-    const bool one = plan.plus_one || plan.negate_product || plan.negate_c;
-    const auto sum = SumWithCarry<64>(b, low, term, b.CBool(one));
-    const auto sum_high = b.Add(b.Add(high, term_high), b.Select(sum.flag, b.C64(1), b.C64(0)));
-    auto result = sum.value;
-    if (plan.scale != 0)
-      result = b.Or(b.Shr(result, b.C32(plan.scale)), b.Shl(sum_high, b.C32(64u - plan.scale)));
-    if (plan.saturate)
-      result = plan.sum_signed() ? VideoClamp(b, result, 32, true) : b.UMin(result, b.C64(0xffffffffu));
-    return b.Lo32(result);
+    if (plan.saturate) sum = VideoClamp(b, sum, 32, is_signed);
+    return b.Lo32(sum);
   }
 };
 
