@@ -9,7 +9,7 @@ import json, sys
 d = json.loads(sys.argv[1])
 assert d["ok"] is True
 programs = d["tensors"]["programs"]
-assert len(programs) == 12 and {p["device"] for p in programs} == {"CPU", "AMD"}
+assert len(programs) == 18 and {p["device"] for p in programs} == {"CPU", "AMD", "CUDA (mock)"}
 assert all(p["wave_instructions"] > 0 and p["packets"] > 0 for p in programs if p["device"] == "AMD")
 assert d["training"]["test_accuracy"] > 0.9
 assert len(d["opencl"]["kernels"]) == 2 and all(k["differences"] == 0 for k in d["opencl"]["kernels"])

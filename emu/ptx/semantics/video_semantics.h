@@ -110,8 +110,11 @@ struct VideoSemantic {
     const auto p = VideoSource(b, x, plan.a, plan.a_signed), q = VideoSource(b, y, plan.b, plan.b_signed);
     auto value = Of(b, plan, p, q);
     if (plan.saturate) value = Saturated(b, plan, value);
-    // Sums and what has been saturated are numbers of s32 from here on.
-    if (plan.saturate || kOp == VideoOp::kAdd || kOp == VideoOp::kSub) value = b.Sext64(b.Lo32(value));
+    // Sums and what has been saturated are numbers of s32 from here on, but for differences and extrema that
+    // were saturated to a whole u32 (recorded).
+    constexpr bool kSums = kOp == VideoOp::kAdd || kOp == VideoOp::kSub;
+    const bool whole = plan.d.bits == 32 && !plan.d_signed;
+    if (kSums || (plan.saturate && (kShifts || !whole))) value = b.Sext64(b.Lo32(value));
     return VideoJoin(b, plan, value, c);
   }
 

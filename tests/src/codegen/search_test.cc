@@ -101,6 +101,7 @@ TEST(Search, EveryKindOfTheTableIsListed) {
   packs.vector_bytes = 32;
   packs.vector_registers = 16;
   packs.pack_bytes = 1 << 18;
+  packs.stream_bytes = 1;
   look(Matmul(64, 64, 64), packs);
 #define CHOICE(name, text) EXPECT_TRUE(kinds.contains(ChoiceKind::k##name)) << text;
 #include "src/codegen/choices.inc"
