@@ -60,12 +60,12 @@ int EstimateRegisters(const emu::ptx::Function& f) {
   for (const int c : change) most = std::max(most, now += c);
   int registers = std::clamp((most + 8 + 7) / 8 * 8, 16, 255);
   // A block of the size that .reqntid or .maxntid names fits the multiprocessor's 65,536: ptxas spills the
-  // rest. Warps take registers in units of 256.
+  // rest. Warps take registers in units of 256, from one of four parts.
   for (const auto& threads : {f.required_threads, f.max_threads}) {
     const uint32_t warps =
         (std::max(threads[0], 1u) * std::max(threads[1], 1u) * std::max(threads[2], 1u) + 31) / 32;
     if (threads[0] != 0)
-      registers = std::min<int>(registers, static_cast<int>(65536 / warps / 256 * 256 / 32));
+      registers = std::min<int>(registers, static_cast<int>(65536 / 4 / ((warps + 3) / 4) / 256 * 256 / 32));
   }
   return f.max_registers != 0 ? std::min<int>(registers, static_cast<int>(f.max_registers)) : registers;
 }

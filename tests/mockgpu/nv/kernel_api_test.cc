@@ -210,8 +210,10 @@ TEST_F(KernelApi, RegistersFitTheBlockThatTheTextNames) {
     for (int i = 1; i < 100; ++i) text += "add.u32 %r0, %r0, %r" + std::to_string(i) + ";\n";
     return text + "st.global.u32 [%p], %r0;\nret;\n}\n";
   };
-  for (const auto& [directive, most] :
-       {std::pair{"", 255}, {".maxntid 1024, 1, 1", 64}, {".reqntid 16, 32, 1", 128}}) {
+  for (const auto& [directive, most] : {std::pair{"", 255},
+                                        {".maxntid 1024, 1, 1", 64},
+                                        {".reqntid 16, 32, 1", 128},
+                                        std::pair{".reqntid 288, 1, 1", 168}}) {
     CUmodule module = nullptr;
     CUfunction wide = nullptr;
     CU_OK(cuModuleLoadData(&module, live(directive).c_str()));
@@ -221,7 +223,7 @@ TEST_F(KernelApi, RegistersFitTheBlockThatTheTextNames) {
     CU_OK(cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, wide));
     EXPECT_LE(registers, most) << directive;
     EXPECT_GT(registers, 32) << directive;
-    EXPECT_GE(threads, most == 64 ? 1024 : most == 128 ? 512 : 256) << directive;
+    EXPECT_GE(threads, most == 64 ? 1024 : most == 128 ? 512 : most == 168 ? 288 : 256) << directive;
     CU_OK(cuModuleUnload(module));
   }
 }
