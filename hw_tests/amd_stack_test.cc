@@ -5,14 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "mockgpu/amd/mock_kernel.h"
 #include "src/base/ulp.h"
+#include "src/base/use_hardware.h"
 #include "src/runtime/amd/amd_device.h"
 #include "src/runtime/engine.h"
 #include "src/runtime/os/host_syscalls.h"
@@ -21,11 +20,6 @@
 
 namespace understudy {
 namespace {
-
-bool UseHardware() {
-  const char* v = std::getenv("USE_HW");
-  return v != nullptr && std::strcmp(v, "1") == 0;
-}
 
 class AmdStack : public ::testing::Test {
  protected:

@@ -37,7 +37,7 @@ class CudaStack : public ::testing::Test {
   }
 
   void Oracle(const char* oracle) const {
-    std::printf("target: %s %s; oracle: %s\n", test::UsesHardware() ? "hardware" : "mock",
+    std::printf("target: %s %s; oracle: %s\n", UseHardware() ? "hardware" : "mock",
                 cuda_->description().c_str(), oracle);
   }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "emu/ptx/conform/conform.h"
+#include "src/base/use_hardware.h"
 
 namespace understudy::emu::ptx::conform {
 namespace {

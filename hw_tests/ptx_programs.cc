@@ -20,6 +20,7 @@
 #include "fuzz/ptx_programs/generate.h"
 #include "fuzz/ptx_programs/run.h"
 #include "src/base/file.h"
+#include "src/base/use_hardware.h"
 
 namespace understudy::ptx_programs {
 namespace {
@@ -27,7 +28,7 @@ namespace {
 using emu::ptx::conform::Backend;
 
 absl::StatusOr<std::unique_ptr<Backend>> OtherSide() {
-  if (emu::ptx::conform::UseHardware()) return emu::ptx::conform::OpenDriver();
+  if (UseHardware()) return emu::ptx::conform::OpenDriver();
   emu::ptx::LaunchOptions options;
   options.threads = 4;
   return emu::ptx::conform::MakeEmulator(options);

@@ -63,20 +63,29 @@ ProgramData MakeProgramData(const Program& program) {
   return data;
 }
 
+namespace {
+class Fnv1a {
+ public:
+  void Add(uint8_t byte) { hash_ = (hash_ ^ byte) * 0x100000001b3; }
+  uint64_t hash() const { return hash_; }
+
+ private:
+  uint64_t hash_ = 0xcbf29ce484222325;
+};
+}  // namespace
+
 uint64_t Digest(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-  return hash;
+  Fnv1a fnv;
+  for (const char c : text) fnv.Add(static_cast<uint8_t>(c));
+  return fnv.hash();
 }
 
 uint64_t Digest(const ProgramData& data) {
-  uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&](const std::vector<uint32_t>& words) {
-    for (const uint32_t word : words)
-      for (int k = 0; k < 32; k += 8) hash = (hash ^ (word >> k & 0xff)) * 0x100000001b3;
-  };
-  add(data.out), add(data.mem);
-  return hash;
+  Fnv1a fnv;
+  for (const auto* words : {&data.out, &data.mem})
+    for (const uint32_t word : *words)
+      for (int k = 0; k < 32; k += 8) fnv.Add(static_cast<uint8_t>(word >> k));
+  return fnv.hash();
 }
 
 std::string FirstDifference(const Program& program, const ProgramData& got, const ProgramData& want) {

@@ -13,6 +13,7 @@
 #include "emu/ptx/conform/record.h"
 #include "emu/ptx/coverage/coverage.h"
 #include "src/base/status.h"
+#include "src/base/use_hardware.h"
 #include "tools/cli/flags.h"
 #include "tools/cli/table.h"
 
@@ -145,7 +146,7 @@ absl::StatusOr<int> RecordPtx(const std::vector<std::string>& files) {
     return absl::InvalidArgumentError("--record takes one FILE, and -o OUT for the result");
   if (samples < 1 || samples > 1 << 20)
     return absl::InvalidArgumentError(absl::StrCat("--samples=", samples, ": expected 1 to 1048576"));
-  if (emulated == conform::UseHardware())
+  if (emulated == UseHardware())
     return absl::InvalidArgumentError(emulated ? "--emulated and USE_HW=1 exclude each other"
                                                : "--record takes results from the card: set USE_HW=1, or "
                                                  "--emulated for vectors that are marked as "

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rig/cuda_devices.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
+#include "src/base/use_hardware.h"
 #include "tools/cpp/runfiles/runfiles.h"
 
 namespace understudy {
@@ -31,15 +30,10 @@ std::map<std::string, std::string>& Titles() {
 
 }  // namespace
 
-bool UsesHardware() {
-  const char* const use = std::getenv("USE_HW");
-  return use != nullptr && std::strcmp(use, "1") == 0;
-}
-
 absl::StatusOr<std::vector<std::shared_ptr<CudaDevice>>> OpenCudaDevices() {
   std::vector<std::shared_ptr<CudaDevice>> devices;
   // First, since the loader takes a library of the same soname that is already there for the one meant.
-  if (UsesHardware()) {
+  if (UseHardware()) {
     CudaOptions options;
     options.name = "CUDA:HW";
     US_ASSIGN_OR_RETURN(const auto card, CudaDevice::Open(0, options));

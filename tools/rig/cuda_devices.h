@@ -12,9 +12,6 @@
 
 namespace understudy {
 
-// Whether the environment has USE_HW=1.
-bool UsesHardware();
-
 // "CUDA" is on the mock library. "CUDA:HW" is on the machine's own; only with USE_HW=1, and then a
 // missing library or card is NotFound.
 absl::StatusOr<std::vector<std::shared_ptr<CudaDevice>>> OpenCudaDevices();

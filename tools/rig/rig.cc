@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "src/base/status.h"
+#include "src/base/use_hardware.h"
 #include "src/render/render.h"
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/null/null_device.h"
@@ -14,7 +15,7 @@ namespace understudy {
 
 std::vector<std::string> ComparedDevices() {
   std::vector<std::string> names = {"CPU", "AMD", "CUDA"};
-  if (UsesHardware()) names.push_back("CUDA:HW");
+  if (UseHardware()) names.push_back("CUDA:HW");
   return names;
 }
 

@@ -49,7 +49,6 @@ std::unique_ptr<Backend> MakeEmulator(const LaunchOptions& options = {});
 // no such library, or no GPU.
 absl::StatusOr<std::unique_ptr<Backend>> OpenDriver(const std::string& library = "");
 
-bool UseHardware();  // USE_HW=1
 // The GPU with USE_HW=1, else the emulator.
 absl::StatusOr<std::unique_ptr<Backend>> ChosenBackend();
 

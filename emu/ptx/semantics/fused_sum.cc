@@ -16,7 +16,7 @@ Src At(Src scratch, uint32_t offset, uint8_t bytes) {
 }
 
 // Of every lane, also those that do not execute: nobody reads them.
-void Negate(Warp& w, Src from, uint64_t sign, Src to) {
+void CopyFlipped(Warp& w, Src from, uint64_t sign, Src to) {
   if (to.bytes == 8) {
     const Row64 row(w, from);
     // An f64 NaN keeps its sign through an operand's minus (recorded); those of other types have one form.
@@ -32,8 +32,8 @@ const FusedSum& PlanOf(const Inst& inst) { return *reinterpret_cast<const FusedS
 
 ExecResult RunProductSum(Warp& w, const Inst& inst) {
   const FusedSum& f = PlanOf(inst);
-  if (f.negate_product) Negate(w, f.a, f.sign, f.fma.src(1));
-  if (f.negate_addend) Negate(w, f.addend, f.sign, f.fma.src(3));
+  if (f.negate_product) CopyFlipped(w, f.a, f.sign, f.fma.src(1));
+  if (f.negate_addend) CopyFlipped(w, f.addend, f.sign, f.fma.src(3));
   return f.fma.exec(w, f.fma);
 }
 
@@ -48,7 +48,7 @@ ExecResult RunFactors(Warp& w, const FusedSum& f, Fn&& factors) {
     x[i] = p.a ^ sign;
     y[i] = p.b;
   }
-  if (f.negate_addend) Negate(w, f.addend, f.sign, f.fma.src(3));
+  if (f.negate_addend) CopyFlipped(w, f.addend, f.sign, f.fma.src(3));
   return f.fma.exec(w, f.fma);
 }
 ExecResult RunFullQuotientSum(Warp& w, const Inst& inst) {
@@ -79,7 +79,7 @@ uint64_t SignBits(Type type) {
 
 ExecResult KeepFactorsExec(Warp& w, const Inst& inst) {
   const auto& kept = *reinterpret_cast<const KeptFactors*>(inst.aux[0]);
-  for (int i = 0; i < 2; ++i) Negate(w, kept.from[i], 0, kept.to[i]);
+  for (int i = 0; i < 2; ++i) CopyFlipped(w, kept.from[i], 0, kept.to[i]);
   return kept.product.exec(w, kept.product);
 }
 

@@ -23,7 +23,7 @@ class CudaTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto device = OpenCuda();
-    if (UsesHardware() && absl::IsNotFound(device.status())) GTEST_SKIP() << device.status();
+    if (UseHardware() && absl::IsNotFound(device.status())) GTEST_SKIP() << device.status();
     ASSERT_TRUE(device.ok()) << device.status();
     device_ = *device;
   }
@@ -64,7 +64,7 @@ TEST_F(CudaTest, TheTargetIsTheDevices) {
   EXPECT_EQ(device_->target().isa.substr(0, 3), "sm_");
   EXPECT_EQ(device_->target().wave_size, 32);
   EXPECT_FALSE(device_->description().empty());
-  if (!UsesHardware()) {
+  if (!UseHardware()) {
     EXPECT_EQ(device_->target().isa, "sm_90");
     EXPECT_EQ(device_->description(), "NVIDIA H200");
   }
@@ -173,7 +173,7 @@ TEST_F(CudaTest, ANewContextRecoversFromAFault) {
   EXPECT_EQ(device_->Allocate(4).status().code(), absl::StatusCode::kAborted);
   const absl::Status recovered = device_->Recover();
   // NVIDIA's own driver may keep the fault for the process, and then says so.
-  if (UsesHardware() && absl::IsAborted(recovered)) {
+  if (UseHardware() && absl::IsAborted(recovered)) {
     EXPECT_NE(std::string(recovered.message()).find("start another"), std::string::npos) << recovered;
     return;
   }

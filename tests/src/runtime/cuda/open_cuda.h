@@ -2,23 +2,17 @@
 #pragma once
 // The CUDA device of tests: over the mock driver library, or with USE_HW=1 over the machine's own.
 
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
+#include "src/base/use_hardware.h"
 #include "src/runtime/cuda/cuda_device.h"
 
 namespace understudy::test {
 
-inline bool UsesHardware() {
-  const char* const use = std::getenv("USE_HW");
-  return use != nullptr && std::strcmp(use, "1") == 0;
-}
-
 inline absl::StatusOr<std::shared_ptr<CudaDevice>> OpenCuda(int index = 0, const std::string& name = "CUDA") {
   CudaOptions options;
   // Relative to the runfiles, where tests run.
-  if (!UsesHardware()) options.library = "mockgpu/nv/cuda/libcuda.so.1";
+  if (!UseHardware()) options.library = "mockgpu/nv/cuda/libcuda.so.1";
   options.name = name;
   return CudaDevice::Open(index, options);
 }
