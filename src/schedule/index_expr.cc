@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "absl/container/flat_hash_map.h"
 #include "src/base/status.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
@@ -312,6 +313,40 @@ UOpRef Both(const UOpRef& a, const UOpRef& b) {
     if (u->src(1) == b || u->src(0) == b) return a;
   }
   return uop::And(a, b);
+}
+
+UOpRef Substitute(const UOpRef& root, const UOpRef& range, const UOpRef& at, const RemakeFn& remake) {
+  absl::flat_hash_map<const UOp*, UOpRef> done;
+  for (const UOp* n : uop::Toposort(root)) {
+    if (n == range.get()) {
+      done.emplace(n, at);
+      continue;
+    }
+    std::vector<UOpRef> src;
+    bool changed = false;
+    for (const UOpRef& s : n->src()) {
+      src.push_back(done.at(s.get()));
+      changed |= !(src.back() == s);
+    }
+    UOpRef out(n);
+    if (changed) {
+      const bool position = n->dtype() == dtypes::kIndex, by_const = src.size() == 2 && src[1]->IsConst();
+      if (position && n->op() == Op::kAdd) {
+        out = Sum(src[0], src[1]);
+      } else if (position && n->op() == Op::kMul && by_const) {
+        out = Scale(src[0], src[1]->const_int());
+      } else if (position && n->op() == Op::kFloorDiv && by_const) {
+        out = Quotient(src[0], src[1]->const_int());
+      } else if (position && n->op() == Op::kFloorMod && by_const) {
+        out = Remainder(src[0], src[1]->const_int());
+      } else {
+        out = remake(*n, src);
+        if (out == nullptr) out = n->WithSrc(std::move(src));
+      }
+    }
+    done.emplace(n, std::move(out));
+  }
+  return done.at(root.get());
 }
 
 }  // namespace understudy::index

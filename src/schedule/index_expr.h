@@ -6,6 +6,7 @@
 // FLOORDIV, FLOORMOD, CMPLT and AND. Ranges may end at size expressions (src/uop/sizes.h).
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "src/uop/uop.h"
@@ -43,5 +44,10 @@ struct Linear {
 };
 Linear Decompose(const UOpRef& a);
 UOpRef Compose(Linear l);
+
+// The expression with `at` in place of `range`; index arithmetic stays canonical. `remake` makes every other
+// node whose sources (given new) have changed; null from it: the node with the new sources.
+using RemakeFn = std::function<UOpRef(const UOp& node, const std::vector<UOpRef>& src)>;
+UOpRef Substitute(const UOpRef& root, const UOpRef& range, const UOpRef& at, const RemakeFn& remake);
 
 }  // namespace understudy::index

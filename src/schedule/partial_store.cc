@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_map.h"
 #include "src/schedule/index_expr.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
@@ -45,47 +44,16 @@ std::optional<Bound> BoundOf(const UOpRef& clause, const UOpRef& range) {
 
 // The expression with `at` in place of the range; what that decides about conditions is used.
 UOpRef Replaced(const UOpRef& root, const UOpRef& range, const UOpRef& at) {
-  absl::flat_hash_map<const UOp*, UOpRef> done;
-  for (const UOp* n : uop::Toposort(root)) {
-    if (n == range.get()) {
-      done.emplace(n, at);
-      continue;
+  return index::Substitute(root, range, at, [](const UOp& n, const std::vector<UOpRef>& src) -> UOpRef {
+    if (n.op() == Op::kCmpLt && src[0]->dtype() == dtypes::kIndex) return index::LessThan(src[0], src[1]);
+    if (n.op() == Op::kAnd && n.dtype().IsBool()) {
+      const UOpRef both = index::Both(src[0], src[1]);
+      return both == nullptr ? uop::BoolConst(true) : both;
     }
-    std::vector<UOpRef> src;
-    bool changed = false;
-    for (const UOpRef& s : n->src()) {
-      src.push_back(done.at(s.get()));
-      changed |= !(src.back() == s);
-    }
-    UOpRef out(n);
-    if (!changed) {
-      done.emplace(n, std::move(out));
-      continue;
-    }
-    const bool position = n->dtype() == dtypes::kIndex, by_const = src.size() == 2 && src[1]->IsConst();
-    if (position && n->op() == Op::kAdd) {
-      out = index::Sum(src[0], src[1]);
-    } else if (position && n->op() == Op::kMul && by_const) {
-      out = index::Scale(src[0], src[1]->const_int());
-    } else if (position && n->op() == Op::kFloorDiv && by_const) {
-      out = index::Quotient(src[0], src[1]->const_int());
-    } else if (position && n->op() == Op::kFloorMod && by_const) {
-      out = index::Remainder(src[0], src[1]->const_int());
-    } else if (n->op() == Op::kCmpLt && src[0]->dtype() == dtypes::kIndex) {
-      out = index::LessThan(src[0], src[1]);
-    } else if (n->op() == Op::kAnd && n->dtype().IsBool()) {
-      out = index::Both(src[0], src[1]);
-      if (out == nullptr) out = uop::BoolConst(true);
-    } else if (n->op() == Op::kWhere && src[0]->IsConst()) {
-      out = src[0]->IsConst(1) ? src[1] : src[2];
-    } else if (n->op() == Op::kIndex && src.size() == 3 && src[2]->IsConst(1)) {
-      out = uop::IndexOf(src[0], src[1]);
-    } else {
-      out = n->WithSrc(std::move(src));
-    }
-    done.emplace(n, std::move(out));
-  }
-  return done.at(root.get());
+    if (n.op() == Op::kWhere && src[0]->IsConst()) return src[0]->IsConst(1) ? src[1] : src[2];
+    if (n.op() == Op::kIndex && src.size() == 3 && src[2]->IsConst(1)) return uop::IndexOf(src[0], src[1]);
+    return nullptr;
+  });
 }
 
 }  // namespace

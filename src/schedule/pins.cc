@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "src/schedule/index_expr.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
@@ -156,35 +155,10 @@ UOpRef ValueOf(const UOpRef& clause, const UOpRef& range) {
 }
 
 UOpRef Replace(const UOpRef& root, const UOpRef& range, const UOpRef& at, const UOpRef& inside) {
-  absl::flat_hash_map<const UOp*, UOpRef> done;
-  for (const UOp* n : uop::Toposort(root)) {
-    if (n == range.get()) {
-      done.emplace(n, at);
-      continue;
-    }
-    std::vector<UOpRef> src;
-    bool changed = false;
-    for (const UOpRef& s : n->src()) {
-      src.push_back(done.at(s.get()));
-      changed |= !(src.back() == s);
-    }
-    UOpRef out(n);
-    if (changed && n->dtype() == dtypes::kIndex && n->op() == Op::kAdd) {
-      out = index::Sum(src[0], src[1]);
-    } else if (changed && n->dtype() == dtypes::kIndex && n->op() == Op::kMul && src[1]->IsConst()) {
-      out = index::Scale(src[0], src[1]->const_int());
-    } else if (changed && n->op() == Op::kFloorDiv && n->dtype() == dtypes::kIndex && src[1]->IsConst()) {
-      out = index::Quotient(src[0], src[1]->const_int());
-    } else if (changed && n->op() == Op::kFloorMod && n->dtype() == dtypes::kIndex && src[1]->IsConst()) {
-      out = index::Remainder(src[0], src[1]->const_int());
-    } else if (changed && n->op() == Op::kIndex) {
-      out = uop::IndexOf(src[0], src[1], index::Both(src.size() > 2 ? src[2] : nullptr, inside));
-    } else if (changed) {
-      out = n->WithSrc(std::move(src));
-    }
-    done.emplace(n, std::move(out));
-  }
-  return done.at(root.get());
+  return index::Substitute(root, range, at, [&](const UOp& n, const std::vector<UOpRef>& src) -> UOpRef {
+    if (n.op() != Op::kIndex) return nullptr;
+    return uop::IndexOf(src[0], src[1], index::Both(src.size() > 2 ? src[2] : nullptr, inside));
+  });
 }
 
 }  // namespace understudy::pins
