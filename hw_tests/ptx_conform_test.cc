@@ -31,7 +31,9 @@ class PtxConform : public testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(Files, PtxConform,
                          testing::Values("conformance/ptx/h200.jsonl", "conformance/ptx/mma.jsonl",
-                                         "conformance/ptx/mma_more.jsonl", "conformance/ptx/programs.jsonl",
+                                         "conformance/ptx/mma_more.jsonl", "conformance/ptx/mma_seeded.jsonl",
+                                         "conformance/ptx/wmma_fragments.jsonl",
+                                         "conformance/ptx/programs.jsonl", "conformance/ptx/corpus.jsonl",
                                          "ptx/warp.jsonl.zst", "ptx/atomic.jsonl.zst",
                                          "ptx/convert.jsonl.zst", "ptx/half.jsonl.zst", "ptx/float.jsonl.zst",
                                          "ptx/integer.jsonl.zst", "ptx/integer_more.jsonl.zst",

@@ -68,6 +68,8 @@ check "conform of an unknown ISA" 2 "no vectors of gfx7" "$understudy" conform -
 ptx=tests/data/conformance/ptx/mma.jsonl
 check "conform of PTX" 0 "on: emulator" "$understudy" conform "$ptx"
 check "conform of PTX as JSON" 0 '"pass": 448' "$understudy" conform --json "$ptx"
+check "conform of seeded PTX as JSON" 0 '"pass": 2026' "$understudy" conform --json tests/data/conformance/ptx/mma_seeded.jsonl
+check "conform of places of fragments and of modules" 0 '"pass": 84' "$understudy" conform --json tests/data/conformance/ptx/wmma_fragments.jsonl tests/data/conformance/ptx/corpus.jsonl
 check "conform of compressed PTX" 0 '"pass": 57' "$understudy" conform --json tests/data/ptx/matrix_move.jsonl.zst
 check "conform of both" 2 "run them one after the other" "$understudy" conform "$ptx" "$vectors"
 check "AMD's checks on PTX" 2 "--check is for AMD vectors" "$understudy" conform --check=all "$ptx"

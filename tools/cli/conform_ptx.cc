@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <variant>
 
 #include "absl/flags/flag.h"
 #include "absl/strings/str_cat.h"
@@ -32,7 +34,9 @@ using nlohmann::json;
 using Verdict = Outcome::Verdict;
 
 const char* KindName(const Vector& vector) {
-  static constexpr const char* kNames[] = {"instruction", "matrix instruction", "kernel"};
+  static constexpr const char* kNames[] = {
+      "instruction", "matrix instruction", "seeded matrix instruction", "fragment", "kernel", "module"};
+  static_assert(std::size(kNames) == std::variant_size_v<decltype(vector.what)>);
   return kNames[vector.what.index()];
 }
 

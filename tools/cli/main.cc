@@ -49,8 +49,8 @@ lane and the disassembly of the program.
   --gfx=NAME       only vectors of this ISA (default: all; an ISA that the emulator lacks counts as refused)
   --check=LIST     strict checks on: waits, hazards, uninit, races or all, each with :warn (reported) or :fail (faults)
 
-PTX vectors (JSON lines as in tests/data/conformance/ptx: instruction forms, fragments of matrix instructions and whole
-kernels; also compressed by zstd) run on the emulator, or with USE_HW=1 on the first NVIDIA GPU through libcuda.so.1 (or the
+PTX vectors (JSON lines as in tests/data/conformance/ptx: instruction forms, fragments of matrix instructions, samples of
+them that come from a seed, places of fragments, whole kernels and modules; also compressed by zstd) run on the emulator, or with USE_HW=1 on the first NVIDIA GPU through libcuda.so.1 (or the
 library that UNDERSTUDY_LIBCUDA names); a difference comes with lane, inputs and the distance in ulp.
 
   --record         fills the vectors of IN with what the GPU gives (USE_HW=1): "in" where there is none, drawn by the types

@@ -42,6 +42,8 @@ class Backend {
   // Unimplemented: an instruction that the emulator refuses. InvalidArgument: the text is not accepted, with
   // the parser's or the driver's message. Aborted: the kernel faulted. Buffers are only replaced on success.
   virtual absl::Status Run(Launch* launch) = 0;
+  // Loads a module and forgets it: errors as of Run, of each of its instructions.
+  virtual absl::Status Load(const std::string& ptx) = 0;
 };
 
 std::unique_ptr<Backend> MakeEmulator(const LaunchOptions& options = {});

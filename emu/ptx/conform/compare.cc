@@ -66,10 +66,12 @@ Outcome Compare(const Vector& vector, const std::vector<uint64_t>& expected,
   Outcome outcome;
   const Form* const form = std::get_if<Form>(&vector.what);
   const Fragment* const fragment = std::get_if<Fragment>(&vector.what);
+  const Seeded* const seeded = std::get_if<Seeded>(&vector.what);
+  const FragmentPlaces* const places = std::get_if<FragmentPlaces>(&vector.what);
   const WholeKernel* const kernel = std::get_if<WholeKernel>(&vector.what);
-  const ElementFormat floats = form != nullptr       ? FormatOfType(form->dt)
-                               : fragment != nullptr ? FormatOfMatrix(fragment->op)
-                                                     : ElementFormat();
+  const ElementFormat floats = form != nullptr                            ? FormatOfType(form->dt)
+                               : fragment != nullptr || seeded != nullptr ? FormatOfMatrix(vector.id)
+                                                                          : ElementFormat();
   outcome.values = expected.size();
   if (expected.size() != got.size()) {
     outcome.verdict = Outcome::Verdict::kError;
@@ -92,7 +94,18 @@ Outcome Compare(const Vector& vector, const std::vector<uint64_t>& expected,
     } else if (fragment != nullptr) {
       d.place = absl::StrCat("register ", i / 32, " lane ", i % 32);
       d.digits = floats.bits == 64 ? 16 : 8;
-    } else {
+    } else if (seeded != nullptr) {
+      const auto lanes = static_cast<size_t>(seeded->lanes());
+      const size_t registers =
+          std::max<size_t>(expected.size() / lanes / static_cast<size_t>(seeded->samples), 1);
+      d.place = absl::StrCat("sample ", i / lanes / registers, " register ", i / lanes % registers, " lane ",
+                             i % lanes);
+      d.digits = floats.bits == 64 ? 16 : 8;
+    } else if (places != nullptr) {
+      const auto per = static_cast<size_t>(places->per_register());
+      d.place = absl::StrCat("register ", i / per / 32, " lane ", i / per % 32, " element ", i % per);
+      d.digits = 3;
+    } else if (kernel != nullptr) {
       size_t word = i;
       for (size_t p = 0; p < kernel->launch.params.size(); ++p) {
         if (!kernel->launch.params[p].is_buffer) continue;

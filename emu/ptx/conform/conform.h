@@ -13,9 +13,13 @@
 
 namespace understudy::emu::ptx::conform {
 
-// All results of a vector, flat: a form's by tuple, a matrix instruction's by [register * 32 + lane], a
-// kernel's buffers as 32-bit words. Errors are the backend's.
+// All results of a vector, flat: a form's by tuple, a matrix instruction's by [register * lanes + lane],
+// sample by sample where they are seeded, the places of a fragment as they are listed, a kernel's buffers as
+// 32-bit words, a 1 of a module that loads. Errors are the backend's.
 absl::StatusOr<std::vector<uint64_t>> Evaluate(const Vector& vector, Backend& backend);
+
+// Of Evaluate's results, a sample.
+std::vector<uint64_t> Hashes(const Seeded& seeded, const std::vector<uint64_t>& results);
 
 struct Difference {
   std::string place;             // "tuple 7 (lane 7)", "register 2 lane 5", "parameter 3 word 12"

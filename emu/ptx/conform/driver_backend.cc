@@ -84,10 +84,17 @@ class Driver : public Backend {
   std::string name() const override { return name_; }
   bool is_hardware() const override { return true; }
 
+  absl::Status Load(const std::string& ptx) override {
+    if (context_ == nullptr) US_RETURN_IF_ERROR(MakeContext());
+    Handle module = nullptr;
+    US_RETURN_IF_ERROR(LoadModule(ptx, &module));
+    return Check("cuModuleUnload", api_.cuModuleUnload(module));
+  }
+
   absl::Status Run(Launch* launch) override {
     if (context_ == nullptr) US_RETURN_IF_ERROR(MakeContext());
     Handle module = nullptr;
-    US_RETURN_IF_ERROR(Load(launch->ptx, &module));
+    US_RETURN_IF_ERROR(LoadModule(launch->ptx, &module));
     std::vector<Address> values(launch->params.size() + kExtraParams);
     const absl::Status status = RunLoaded(module, launch, &values);
     if (absl::IsAborted(status)) {
@@ -121,7 +128,7 @@ class Driver : public Backend {
     return Check("cuCtxSetCurrent", api_.cuCtxSetCurrent(context_));
   }
 
-  absl::Status Load(const std::string& ptx, Handle* module) {
+  absl::Status LoadModule(const std::string& ptx, Handle* module) {
     std::vector<char> log(8192);
     const int options[] = {kErrorLog, kErrorLogBytes};
     void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};

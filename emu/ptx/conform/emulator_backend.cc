@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "emu/ptx/conform/backend.h"
 #include "emu/ptx/conform/ptx_runner.h"
+#include "emu/ptx/semantics/find_exec.h"
 #include "src/base/status.h"
 
 namespace understudy::emu::ptx::conform {
@@ -14,6 +16,17 @@ class Emulator : public Backend {
   explicit Emulator(const LaunchOptions& options) : options_(options) {}
   std::string name() const override { return "emulator"; }
   bool is_hardware() const override { return false; }
+
+  absl::Status Load(const std::string& ptx) override {
+    const PtxRunner runner(ptx);
+    US_RETURN_IF_ERROR(runner.status());
+    const Module& module = runner.program().module();
+    for (const Function& function : module.functions)
+      for (const Instruction& inst : function.body)
+        if (const Exec exec = FindExec(inst, {&module, &function}); exec.fn == nullptr)
+          return absl::UnimplementedError(absl::StrCat(function.name, ": ", inst.Name(), ": ", exec.note));
+    return absl::OkStatus();
+  }
 
   absl::Status Run(Launch* launch) override {
     PtxRunner runner(launch->ptx);

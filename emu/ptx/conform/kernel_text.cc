@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "emu/ptx/isa/isa.h"
 
 namespace understudy::emu::ptx::conform {
 namespace {
@@ -36,27 +33,6 @@ size_t FindWord(const std::string& text, const char* word, size_t from) {
     if (end == text.size() || (!absl::ascii_isalnum(text[end]) && text[end] != '_')) return at;
   }
   return std::string::npos;
-}
-
-// Types of the operands of a matrix instruction, in the order d, a, b, c: the last four that its name holds.
-std::vector<Type> MatrixTypes(const std::string& op) {
-  std::vector<Type> types;
-  std::istringstream parts(op);
-  for (std::string part; std::getline(parts, part, '.');) {
-    Type type;
-    if (FindType(part, &type)) types.push_back(type);
-  }
-  // wmma.mma of f16 names d and c alone.
-  if (types.size() == 2) return {types[0], Type::kB32, Type::kB32, types[1]};
-  while (types.size() < 4) types.insert(types.begin(), Type::kB32);
-  return {types.end() - 4, types.end()};
-}
-
-std::string VectorOperand(char name, size_t registers) {
-  std::string text = "{";
-  for (size_t i = 0; i < registers; ++i)
-    absl::StrAppendFormat(&text, "%s%%%c%d", i == 0 ? "" : ", ", name, i);
-  return text + "}";
 }
 
 }  // namespace
@@ -101,32 +77,6 @@ std::string FormKernel(const std::string& op, char d, const std::string& s, size
   if (first != nullptr) *first = lines(before) + 1;
   if (last != nullptr) *last = lines(before) + lines(code) + 1;
   return absl::StrCat(before, code, "\n", result, "st.global.u64 [%to], %w;\nret;\n}\n");
-}
-
-std::string FragmentKernel(const std::string& op, const size_t registers[4], bool sparse, int selector) {
-  const std::vector<Type> types = MatrixTypes(op);
-  const char names[] = {'d', 'a', 'b', 'c'};
-  std::string declarations, loads, stores, operands;
-  size_t word = 0;
-  for (int i = 0; i < 4; ++i) {
-    const bool is_64 = types[i] == Type::kF64;
-    const char* const type = is_64 ? "f64" : types[i] == Type::kF32 ? "f32" : "b32";
-    if (registers[i] != 0)
-      absl::StrAppendFormat(&declarations, ".reg .%s %%%c<%d>;\n", type, names[i], registers[i]);
-    absl::StrAppend(&operands, i == 0 ? " " : ", ", VectorOperand(names[i], registers[i]));
-    // A word is as wide as the register or has it in its low half.
-    for (size_t r = 0; r < registers[i]; ++r)
-      if (i == 0)
-        absl::StrAppendFormat(&stores, "st.global.%s [%%to+%d], %%d%d;\n", type, r * 256, r);
-      else
-        absl::StrAppendFormat(&loads, "ld.global.%s %%%c%d, [%%at+%d];\n", type, names[i], r, word++ * 256);
-  }
-  if (sparse) {
-    absl::StrAppend(&declarations, ".reg .b32 %e0;\n");
-    absl::StrAppendFormat(&loads, "ld.global.b32 %%e0, [%%at+%d];\n", word * 256);
-    absl::StrAppend(&operands, ", %e0, ", selector);
-  }
-  return absl::StrCat(Head("fragment", declarations), loads, op, operands, ";\n", stores, "ret;\n}\n");
 }
 
 }  // namespace understudy::emu::ptx::conform

@@ -64,6 +64,25 @@ void Fill(const Fragment& fragment, const std::vector<uint64_t>& got, Json* line
   (*line)["d"] = std::move(registers);
 }
 
+void Fill(const Seeded& seeded, const std::vector<uint64_t>& got, Json* line) {
+  Json list = Json::array();
+  for (const uint64_t hash : Hashes(seeded, got)) list.push_back(absl::StrFormat("%016x", hash));
+  (*line)["hash"] = std::move(list);
+}
+
+void Fill(const FragmentPlaces& places, const std::vector<uint64_t>& got, Json* line) {
+  const auto per = static_cast<size_t>(places.per_register());
+  Json registers = Json::array();
+  for (size_t i = 0; i < got.size(); i += per) {
+    if (i % (32 * per) == 0) registers.push_back(Json::array());
+    registers.back().push_back(std::vector<uint64_t>(got.begin() + static_cast<ptrdiff_t>(i),
+                                                     got.begin() + static_cast<ptrdiff_t>(i + per)));
+  }
+  (*line)["elements"] = std::move(registers);
+}
+
+void Fill(const ModuleText&, const std::vector<uint64_t>&, Json*) {}  // it loads, or has "error"
+
 void Fill(const WholeKernel& kernel, const std::vector<uint64_t>& got, Json* line) {
   size_t word = 0;
   for (size_t p = 0; p < kernel.launch.params.size(); ++p) {
@@ -86,8 +105,8 @@ absl::StatusOr<Json> RecordLine(Json line, Backend& backend, const RecordOptions
   for (const char* field : {"out", "digest", "error", "source"}) line.erase(field);
   const bool draws = line.contains("s") && !line.contains("in") && !line.contains("step");
   if (draws) US_RETURN_IF_ERROR(DrawForm(&line, options));
-  line.erase("samples");
   US_ASSIGN_OR_RETURN(const Vector vector, ParseVector(line));
+  line.erase("samples");
   const absl::StatusOr<std::vector<uint64_t>> got = Evaluate(vector, backend);
   if (!got.ok()) {
     // A failure that is not the vector's ends the recording.

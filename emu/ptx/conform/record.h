@@ -19,8 +19,10 @@ struct RecordOptions {
 };
 
 // One line of a vector file. A form without "in" and "step" gets inputs by the types in "st"; one with "step"
-// gets "digest", others "out"; fragments get "d", kernels each buffer's "after". A text that the backend does
-// not accept, refuses or faults on keeps its inputs out and gets "error". InvalidArgument: the line is wrong.
+// gets "digest", others "out"; fragments get "d", seeded samples "hash" (of "samples" samples, where none is
+// there), places "elements" (empty lists say how many registers there are), kernels each buffer's "after". A
+// text that the backend does not accept, refuses or faults on keeps its inputs out and gets "error".
+// InvalidArgument: the line is wrong.
 absl::StatusOr<nlohmann::ordered_json> RecordLine(nlohmann::ordered_json line, Backend& backend,
                                                   const RecordOptions& options = {});
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "emu/ptx/conform/kernel_text.h"
+#include "emu/ptx/conform/vector_fields.h"
 #include "src/base/file.h"
 #include "src/base/status.h"
 
@@ -16,50 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMaxTuples = size_t{1} << 20;
 constexpr uint64_t kMaxFileBytes = uint64_t{1} << 30;
 const char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-absl::Status Wrong(const char* field, const std::string& expected) {
-  return absl::InvalidArgumentError(absl::StrCat("\"", field, "\": expected ", expected));
-}
-
-absl::Status GetString(const Json& line, const char* field, std::string* value) {
-  const auto it = line.find(field);
-  if (it == line.end() || !it->is_string()) return Wrong(field, "a string");
-  *value = it->get<std::string>();
-  return absl::OkStatus();
-}
-
-absl::Status GetInt(const Json& value, const char* field, int64_t low, int64_t high, int64_t* out) {
-  if (!value.is_number_integer()) return Wrong(field, "an integer");
-  *out = value.get<int64_t>();
-  if (*out < low || *out > high) return Wrong(field, absl::StrCat("a number from ", low, " to ", high));
-  return absl::OkStatus();
-}
-
-absl::Status GetHex(const Json& value, const char* field, uint64_t* out) {
-  if (value.is_string()) {
-    const std::string& text = value.get_ref<const std::string&>();
-    *out = 0;
-    bool good = !text.empty() && text.size() <= 16;
-    for (const char c : text) {
-      const char* const digits = "0123456789abcdef";
-      const char* const at = c == 0 ? nullptr : std::strchr(digits, c | 0x20);
-      if (at == nullptr) good = false;
-      *out = *out << 4 | static_cast<uint64_t>(at == nullptr ? 0 : at - digits);
-    }
-    if (good) return absl::OkStatus();
-  }
-  return Wrong(field, "hex values of at most 16 digits");
-}
-
-absl::Status GetHexList(const Json& list, const char* field, std::vector<uint64_t>* out) {
-  if (!list.is_array() || list.size() > kMaxTuples) return Wrong(field, "lists of hex values");
-  out->resize(list.size());
-  for (size_t i = 0; i < list.size(); ++i) US_RETURN_IF_ERROR(GetHex(list[i], field, &(*out)[i]));
-  return absl::OkStatus();
-}
 
 uint64_t Cut(uint64_t value, char kind) {
   if (kind == 'p') return value & 1;
@@ -149,11 +108,7 @@ absl::StatusOr<Fragment> ParseFragment(const Json& line) {
     US_RETURN_IF_ERROR(GetHexList(*e, "e", &fragment.e));
     if (fragment.e.size() != 32) return Wrong("e", "32 lanes");
   }
-  if (const auto selector = line.find("selector"); selector != line.end()) {
-    int64_t value;
-    US_RETURN_IF_ERROR(GetInt(*selector, "selector", 0, 3, &value));
-    fragment.selector = static_cast<int>(value);
-  }
+  if (line.contains("selector")) US_RETURN_IF_ERROR(GetField(line, "selector", 0, 3, &fragment.selector));
   return fragment;
 }
 
@@ -279,7 +234,13 @@ absl::StatusOr<Vector> ParseVector(const Json& line) {
   if (!line.is_object()) return absl::InvalidArgumentError("expected an object");
   Vector vector;
   if (line.contains("ptx")) {
-    US_ASSIGN_OR_RETURN(vector.what, ParseKernel(line));
+    if (line.contains("entry") || line.contains("params")) {
+      US_ASSIGN_OR_RETURN(vector.what, ParseKernel(line));
+    } else {
+      ModuleText module;
+      US_RETURN_IF_ERROR(GetString(line, "ptx", &module.ptx));
+      vector.what = std::move(module);
+    }
     if (line.contains("name")) US_RETURN_IF_ERROR(GetString(line, "name", &vector.id));
   } else {
     US_RETURN_IF_ERROR(GetString(line, "op", &vector.id));
@@ -287,9 +248,14 @@ absl::StatusOr<Vector> ParseVector(const Json& line) {
       US_ASSIGN_OR_RETURN(vector.what, ParseForm(line));
     } else if (line.contains("a")) {
       US_ASSIGN_OR_RETURN(vector.what, ParseFragment(line));
+    } else if (line.contains("seed")) {
+      US_ASSIGN_OR_RETURN(vector.what, ParseSeeded(line));
+    } else if (line.contains("elements")) {
+      US_ASSIGN_OR_RETURN(vector.what, ParseFragmentPlaces(line));
     } else {
       return absl::InvalidArgumentError(
-          "neither an instruction form (\"s\"), nor matrix fragments (\"a\"), nor a kernel (\"ptx\")");
+          "neither an instruction form (\"s\"), nor matrix fragments (\"a\"), a matrix instruction of seeded "
+          "inputs (\"seed\") or the places of a fragment (\"elements\"), nor a kernel or a module (\"ptx\")");
     }
   }
   if (const auto source = line.find("source"); source != line.end())

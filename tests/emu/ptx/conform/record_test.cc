@@ -28,6 +28,7 @@ class Broken : public Backend {
   std::string name() const override { return "broken"; }
   bool is_hardware() const override { return true; }
   absl::Status Run(Launch*) override { return status_; }
+  absl::Status Load(const std::string&) override { return status_; }
 
  private:
   absl::Status status_;
@@ -114,6 +115,26 @@ TEST(Record, FillsDigestsFragmentsAndKernels) {
       *emulator);
   ASSERT_TRUE(kernel.ok()) << kernel.status();
   EXPECT_EQ((*kernel)["params"][0]["after"], EncodeBase64({7, 0, 0, 0, 0, 0}));
+}
+
+TEST(Record, FillsSeededSamplesAndPlacesThatThenPass) {
+  const std::unique_ptr<Backend> emulator = MakeEmulator();
+  const auto seeded = RecordLine(
+      Json::parse(R"({"op":"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16","seed":3,"class":"wide",
+      "types":["f32","f16","f16","f32"],"regs":[0,0,4,4],"first":64,"a_regs":true,"desc_b":[0,8,16,0],"scale_d":1,"imm":[1,1],
+      "trans":[0,0],"n":8,"k":16,"samples":3})"),
+      *emulator);
+  ASSERT_TRUE(seeded.ok()) << seeded.status();
+  EXPECT_EQ((*seeded)["hash"].size(), 3u);
+  EXPECT_FALSE(seeded->contains("samples"));
+  EXPECT_EQ(RunVector(*ParseVector(*seeded), *emulator).verdict, Outcome::Verdict::kPass);
+  const auto places = RecordLine(
+      Json::parse(R"({"op":"wmma.load.b.sync.aligned.col.m8n8k4.f64","rows":4,"cols":8,"elements":[[]]})"),
+      *emulator);
+  ASSERT_TRUE(places.ok()) << places.status();
+  // Lane 5 has row 1 of column 1.
+  EXPECT_EQ((*places)["elements"][0][5], Json::array({9}));
+  EXPECT_EQ(RunVector(*ParseVector(*places), *emulator).verdict, Outcome::Verdict::kPass);
 }
 
 TEST(Record, WhatTheBackendDoesNotTakeIsKeptAsAnError) {

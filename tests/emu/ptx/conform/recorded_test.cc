@@ -34,6 +34,9 @@ size_t Passes(const char* file, size_t expected_vectors) {
 TEST(Recorded, InstructionForms) { EXPECT_EQ(Passes("h200.jsonl", 954), 954u); }
 TEST(Recorded, MatrixInstructions) { EXPECT_EQ(Passes("mma.jsonl", 448), 448u); }
 TEST(Recorded, MoreMatrixInstructions) { EXPECT_EQ(Passes("mma_more.jsonl", 120), 120u); }
+TEST(Recorded, SeededMatrixInstructions) { EXPECT_EQ(Passes("mma_seeded.jsonl", 2026), 2026u); }
+TEST(Recorded, PlacesOfFragments) { EXPECT_EQ(Passes("wmma_fragments.jsonl", 84), 84u); }
+TEST(Recorded, Modules) { EXPECT_EQ(Passes("corpus.jsonl", 79), 79u); }
 TEST(Recorded, WholeKernels) { EXPECT_EQ(Passes("programs.jsonl", 23), 23u); }
 
 }  // namespace
