@@ -19,7 +19,7 @@ struct ModifierSlot {
 struct OperandSpec {
   enum class Shape : uint8_t {
     kValue,    // register, constant, special register, variable's address, vector: as the flags say
-    kAddress,  // [a]
+    kAddress,  // [a]; [a:b32]: in a register of 32 bits
     kTensor,   // [a, {c}]: a tensor map or texture with coordinates
     kLabel,    // of bra
     kTargets,  // of brx.idx
@@ -27,17 +27,22 @@ struct OperandSpec {
     kSink      // _ alone
   };
   enum class Width : uint8_t {
-    kFixed,   // `type`
-    kTyped,   // the instruction's type number `type_index`
-    kDouble,  // an integer of twice the width of that
-    kAddress  // 32 or 64 bits
+    kFixed,        // `type`
+    kTyped,        // the instruction's type number `type_index`
+    kDouble,       // an integer of twice the width of that
+    kAccumulator,  // that type, or two halves in 32 bits
+    kAddress       // 32 or 64 bits
   };
   Shape shape = Shape::kValue;
   Width width = Width::kFixed;
   Type type = Type::kNone;
   int type_index = 0;
   std::string name;
-  std::string example;       // the constant that examples use (#size=16:u32)
+  // Values that a constant may have (#size=4/8/16:u32, #n=24..256..8:u32); empty: any.
+  struct Range {
+    int64_t first, last, step;
+  };
+  std::vector<Range> values;
   std::string vector;        // rule that gives the number of elements (see VectorLength), "" for a scalar
   bool destination = false;  // written: must be a register
   bool constant = false;     // a constant only
@@ -46,13 +51,14 @@ struct OperandSpec {
   bool wider = false;        // a register wider than the type will do
   bool variable = false;     // the address of a variable or function too
   bool special = false;      // special registers too
+  bool no_float = false;     // no register of a float type
   bool selector = false;     // .b0 .h1
   bool sink = false;         // _ too
   bool pair = false;         // d|p
   bool pair_optional = false;
-  // May be left out; with `needs_modifier` it stands exactly when the instruction has that modifier.
+  // May be left out; with `needs_modifier` it stands exactly when the instruction has one of them.
   bool optional = false;
-  std::string needs_modifier;
+  std::vector<std::string> needs_modifier;  // one of these
 };
 
 // "90a" of a form's targets.
@@ -75,15 +81,30 @@ Type OperandType(const OperandSpec& spec, const std::vector<Type>& types);
 // The forms of an instruction, by number.
 const std::vector<int>& FormsOf(Op op);
 
-// What a modifier needs beyond its form.
+// What modifiers (all of them together) need beyond their form.
 struct ModifierNeed {
   bool any_op = false;
   Op op{};
-  std::string modifier;
+  std::vector<std::string> modifiers;
   int ptx_version = 0;
   std::vector<TargetSpec> targets;
+  bool AppliesTo(Op of, const std::vector<std::string>& have) const;
+  std::string Text() const;  // "v8", "f64 with .ftz"
 };
 const std::vector<ModifierNeed>& ModifierNeeds();
+
+// What modifiers ask of each other beyond the forms: where all of `when` stand, one of `then` must (or, with
+// `exclude`, none may).
+struct ModifierRule {
+  bool exclude = false;
+  bool any_op = false;
+  Op op{};
+  std::vector<std::string> when, then;
+  std::string Text() const;  // "'.sat' does not go with '.u32'"
+};
+const std::vector<ModifierRule>& ModifierRules();
+// The first rule that the modifiers break, and which of them is at fault; nullptr: none.
+const ModifierRule* BrokenRule(Op op, const std::vector<std::string>& modifiers, int* at);
 
 // Whether the modifiers fill the form's slots. ptxas takes them in any order except that types, state spaces
 // and layouts keep theirs; so does this. `canonical`: the modifiers in the form's order.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <utility>
 
 #include "emu/ptx/isa/compiled_form.h"
 
@@ -95,12 +96,13 @@ class Example {
           if (FindType(word, &type)) types_.push_back(type);
         }
   }
+  const std::vector<std::string>& modifiers() const { return modifiers_; }
   std::string Text() {
     std::string text = OpName(form_.op);
     for (const std::string& modifier : modifiers_) text += "." + modifier;
     const char* separator = " ";
     for (const OperandSpec& spec : compiled_.operands) {
-      if (spec.optional && !(spec.needs_modifier.empty() ? with_optional_ : Has(spec.needs_modifier)))
+      if (spec.optional && !(spec.needs_modifier.empty() ? with_optional_ : HasOneOf(spec.needs_modifier)))
         continue;
       text += separator + Operand(spec);
       separator = ", ";
@@ -112,17 +114,19 @@ class Example {
   bool Has(const std::string& word) const {
     return std::find(modifiers_.begin(), modifiers_.end(), word) != modifiers_.end();
   }
-  std::string Address(const std::string& name) {
-    if (name == "t") return "%r" + std::to_string(++tensor_memory_);  // an address in tensor memory
+  bool HasOneOf(const std::vector<std::string>& words) const {
+    return std::any_of(words.begin(), words.end(), [this](const std::string& word) { return Has(word); });
+  }
+  std::string Address() {
     if (Has("param") || Has("param::func") || Has("param::entry")) return form_.op == Op::kSt ? "op" : "pp";
     if (form_.op == Op::kTxq) return "tx";
     if (form_.op == Op::kSuq) return "sf";
     return names_.Register(Type::kB64);
   }
-  std::string Tensor(const std::string& name) {
+  std::string Tensor() {
     const bool texture = form_.op == Op::kTex || form_.op == Op::kTld4;
     const bool surface = form_.op == Op::kSuld || form_.op == Op::kSust || form_.op == Op::kSured;
-    const std::string base = texture ? "tx" : surface ? "sf" : Address(name);
+    const std::string base = texture ? "tx" : surface ? "sf" : Address();
     Type type = Type::kS32;
     if (texture) type = form_.op == Op::kTld4 ? Type::kF32 : types_.back();
     const bool multisample = Has("2dms") || Has("a2dms");
@@ -141,14 +145,13 @@ class Example {
       case Shape::kSink:
         return "_";
       case Shape::kAddress:
-        return "[" + Address(spec.name) + "]";
+        return "[" + (spec.type == Type::kB32 ? names_.Register(Type::kB32) : Address()) + "]";
       case Shape::kTensor:
-        return Tensor(spec.name);
+        return Tensor();
       case Shape::kValue:
         break;
     }
-    if (!spec.example.empty()) return spec.example;
-    if (spec.constant) return "1";
+    if (spec.constant) return spec.values.empty() ? "1" : std::to_string(spec.values[0].first);
     Type type = OperandType(spec, types_);
     if (spec.width == OperandSpec::Width::kAddress) type = Type::kB64;
     if (spec.wider && TypeBits(type) < 16) type = Type::kB16;
@@ -156,7 +159,8 @@ class Example {
     if (spec.vector == "pack") {
       text = names_.Vector(TypeBits(type) == 128  ? Type::kB64
                            : TypeBits(type) == 64 ? Type::kB32
-                                                  : Type::kB16,
+                           : TypeBits(type) == 32 ? Type::kB16
+                                                  : Type::kB8,
                            2);
     } else {
       int length = VectorLength(spec.vector, form_.op, modifiers_, types_);
@@ -174,37 +178,89 @@ class Example {
   std::vector<std::string> modifiers_;
   std::vector<Type> types_;
   Namer names_;
-  int tensor_memory_ = 0;
 };
 
-}  // namespace
+struct Written {
+  std::string text;
+  std::vector<std::string> modifiers;
+};
 
-std::vector<std::string> FormExamples(int form, size_t limit) {
+std::vector<Written> Write(int form, size_t limit) {
   const CompiledForm& compiled = Compiled(form);
+  const Form& row = Forms()[static_cast<size_t>(form)];
   bool optional = false;
   for (const OperandSpec& spec : compiled.operands)
     optional = optional || (spec.optional && spec.needs_modifier.empty()) || spec.pair_optional;
-  std::vector<std::string> out;
+  std::vector<Written> out;
   const std::vector<std::vector<int>> choices = Choices(compiled, std::max<size_t>(limit, 1));
   for (size_t i = 0; i < choices.size(); ++i) {
-    const Form& row = Forms()[static_cast<size_t>(form)];
-    out.push_back(Example(row, compiled, choices[i], i % 2 == 1).Text());
-    if (optional && choices.size() == 1) out.push_back(Example(row, compiled, choices[i], true).Text());
+    const auto add = [&](bool with_optional) {
+      Example example(row, compiled, choices[i], with_optional);
+      int at = -1;
+      if (BrokenRule(row.op, example.modifiers(), &at) == nullptr)
+        out.push_back({example.Text(), example.modifiers()});
+    };
+    add(i % 2 == 1);
+    if (optional && choices.size() == 1) add(true);
   }
   return out;
 }
 
+struct Requirement {
+  int version = 0;
+  std::string target;
+};
+
+bool Admits(const std::vector<TargetSpec>& targets, int sm, char suffix) {
+  return std::any_of(targets.begin(), targets.end(),
+                     [&](const TargetSpec& target) { return target.Admits(sm, suffix); });
+}
+
+Requirement Require(int form) {
+  const CompiledForm& compiled = Compiled(form);
+  const Form& row = Forms()[static_cast<size_t>(form)];
+  std::vector<const ModifierNeed*> needs;
+  Requirement out;
+  out.version = row.ptx_version;
+  for (const Written& example : Write(form, 64))
+    for (const ModifierNeed& need : ModifierNeeds()) {
+      if (!need.AppliesTo(row.op, example.modifiers)) continue;
+      needs.push_back(&need);
+      out.version = std::max(out.version, need.ptx_version);
+    }
+  static constexpr std::pair<int, char> kTargets[] = {
+      {10, 0},   {11, 0},  {13, 0},    {20, 0},    {30, 0},    {32, 0},    {50, 0},    {52, 0},   {53, 0},
+      {60, 0},   {61, 0},  {70, 0},    {72, 0},    {75, 0},    {80, 0},    {86, 0},    {89, 0},   {90, 0},
+      {90, 'a'}, {100, 0}, {100, 'f'}, {100, 'a'}, {103, 'f'}, {103, 'a'}, {120, 'f'}, {120, 'a'}};
+  for (const bool all : {true, false})
+    for (const auto& [sm, suffix] : kTargets) {
+      if (!Admits(compiled.targets, sm, suffix)) continue;
+      if (all &&
+          !std::all_of(needs.begin(), needs.end(), [sm = sm, suffix = suffix](const ModifierNeed* need) {
+            return Admits(need->targets, sm, suffix);
+          }))
+        continue;
+      out.target = "sm_" + std::to_string(sm);
+      if (suffix != 0) out.target += suffix;
+      return out;
+    }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> FormExamples(int form, size_t limit) {
+  std::vector<std::string> out;
+  for (Written& example : Write(form, limit)) out.push_back(std::move(example.text));
+  return out;
+}
+
 std::string FormVersion(int form) {
-  const int version = Forms()[static_cast<size_t>(form)].ptx_version;
+  const int version = Require(form).version;
   return std::to_string(version / 10) + "." + std::to_string(version % 10);
 }
 
-std::string FormTarget(int form) {
-  const TargetSpec& first = Compiled(form).targets[0];
-  std::string name = "sm_" + std::to_string(std::max(first.sm, 10));
-  if (first.suffix != 0) name += first.suffix;
-  return name;
-}
+std::string FormTarget(int form) { return Require(form).target; }
 
 std::string FormModule(const std::vector<std::string>& instructions, const std::string& version,
                        const std::string& target) {

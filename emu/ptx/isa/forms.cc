@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/ptx/isa/forms.h"
 
+#include <algorithm>
 #include <cctype>
 #include <iterator>
 #include <utility>
@@ -29,6 +30,17 @@ constexpr NeedRow kNeeds[] = {
 #define NEEDS(op, modifier, version, targets) {op, modifier, version, targets},
 #include "emu/ptx/isa/forms.inc"
 };
+struct RuleRow {
+  bool exclude;
+  const char* op;
+  const char* when;
+  const char* then;
+};
+constexpr RuleRow kRules[] = {
+#define EXCLUDE(op, when, then) {true, op, when, then},
+#define DEMAND(op, when, then) {false, op, when, then},
+#include "emu/ptx/isa/forms.inc"
+};
 struct FormRow {
   Op op;
   const char* syntax;
@@ -42,6 +54,17 @@ constexpr FormRow kForms[] = {
 };
 
 using Sequence = std::vector<std::string>;
+
+std::vector<std::string> Split(const std::string& text, char separator) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = text.find(separator, at);
+    if (end == std::string::npos) end = text.size();
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
 
 // ".a.b", "$set", ".a$set": every sequence it stands for.
 std::vector<Sequence> ExpandSequence(const std::string& text) {
@@ -119,7 +142,8 @@ OperandSpec ParseOperandSpec(std::string text) {
   if (text[0] == '[') {
     spec.shape =
         text.find('{') == std::string::npos ? OperandSpec::Shape::kAddress : OperandSpec::Shape::kTensor;
-    spec.name = text.substr(1, text.find_first_of(",]") - 1);
+    spec.name = text.substr(1, text.find_first_of(",:]") - 1);
+    spec.type = text.find(":b32") == std::string::npos ? Type::kNone : Type::kB32;
     return spec;
   }
   if (text == "_") {
@@ -155,7 +179,16 @@ OperandSpec ParseOperandSpec(std::string text) {
   US_CHECK(colon != std::string::npos);
   spec.name = text.substr(i, colon - i);
   if (const size_t equals = spec.name.find('='); equals != std::string::npos) {
-    spec.example = spec.name.substr(equals + 1);
+    for (const std::string& part : Split(spec.name.substr(equals + 1), '/')) {
+      const size_t to = part.find("..");
+      OperandSpec::Range range{std::stoll(part), std::stoll(part), 1};
+      if (to != std::string::npos) {
+        const size_t by = part.find("..", to + 2);
+        range.last = std::stoll(part.substr(to + 2));
+        if (by != std::string::npos) range.step = std::stoll(part.substr(by + 2));
+      }
+      spec.values.push_back(range);
+    }
     spec.name.resize(equals);
   }
   spec.destination = spec.name[0] == 'd';
@@ -164,8 +197,10 @@ OperandSpec ParseOperandSpec(std::string text) {
   const std::string type = text.substr(colon + 1, end - colon - 1);
   if (type == "addr") {
     spec.width = OperandSpec::Width::kAddress;
-  } else if (type.size() == 2 && (type[0] == 'T' || type[0] == 'W')) {
-    spec.width = type[0] == 'T' ? OperandSpec::Width::kTyped : OperandSpec::Width::kDouble;
+  } else if (type.size() == 2 && (type[0] == 'T' || type[0] == 'W' || type[0] == 'A')) {
+    spec.width = type[0] == 'T'   ? OperandSpec::Width::kTyped
+                 : type[0] == 'W' ? OperandSpec::Width::kDouble
+                                  : OperandSpec::Width::kAccumulator;
     spec.type_index = type[1] - '0';
   } else {
     US_CHECK(FindType(type, &spec.type));
@@ -180,6 +215,9 @@ OperandSpec ParseOperandSpec(std::string text) {
         break;
       case '%':
         spec.special = true;
+        break;
+      case '^':
+        spec.no_float = true;
         break;
       case '@':
         spec.selector = true;
@@ -251,7 +289,7 @@ std::vector<OperandSpec> ParseOperandSpecs(const std::string& text) {
     for (const std::string& part : SplitOperands(body)) {
       specs.push_back(ParseOperandSpec(part));
       specs.back().optional = true;
-      specs.back().needs_modifier = needs;
+      if (!needs.empty()) specs.back().needs_modifier = Split(needs, '|');
     }
     i = end;
   }
@@ -382,6 +420,8 @@ Type OperandType(const OperandSpec& spec, const std::vector<Type>& types) {
   const auto index = static_cast<size_t>(spec.type_index);
   if (index >= types.size()) return Type::kNone;
   if (spec.width == OperandSpec::Width::kTyped) return types[index];
+  if (spec.width == OperandSpec::Width::kAccumulator)
+    return types[index] == Type::kF16 ? Type::kB32 : types[index];
   switch (types[index]) {
     case Type::kU16:
       return Type::kU32;
@@ -414,18 +454,80 @@ const std::vector<int>& FormsOf(Op op) {
 const std::vector<ModifierNeed>& ModifierNeeds() {
   static const auto* const needs = [] {
     auto* list = new std::vector<ModifierNeed>;
-    for (const NeedRow& row : kNeeds) {
-      ModifierNeed need;
-      need.any_op = std::string(row.op) == "*";
-      if (!need.any_op) US_CHECK(FindOp(row.op, &need.op));
-      need.modifier = row.modifier;
-      need.ptx_version = row.version;
-      need.targets = ParseTargets(row.targets);
-      list->push_back(std::move(need));
-    }
+    for (const NeedRow& row : kNeeds)
+      for (const std::string& op : Split(row.op, '|'))
+        for (const std::string& when : Split(row.modifier, '|')) {
+          ModifierNeed need;
+          need.any_op = op == "*";
+          if (!need.any_op) US_CHECK(FindOp(op, &need.op));
+          need.modifiers = Split(when, '+');
+          need.ptx_version = row.version;
+          need.targets = ParseTargets(row.targets);
+          list->push_back(std::move(need));
+        }
     return list;
   }();
   return *needs;
+}
+
+bool ModifierNeed::AppliesTo(Op of, const std::vector<std::string>& have) const {
+  if (!any_op && op != of) return false;
+  for (const std::string& modifier : modifiers)
+    if (std::find(have.begin(), have.end(), modifier) == have.end()) return false;
+  return true;
+}
+
+std::string ModifierNeed::Text() const {
+  std::string text = modifiers[0];
+  for (size_t i = 1; i < modifiers.size(); ++i) text += (i == 1 ? " with ." : ".") + modifiers[i];
+  return text;
+}
+
+const std::vector<ModifierRule>& ModifierRules() {
+  static const auto* const rules = [] {
+    auto* list = new std::vector<ModifierRule>;
+    for (const RuleRow& row : kRules)
+      for (const std::string& op : Split(row.op, '|'))
+        for (const std::string& when : Split(row.when, '|')) {
+          ModifierRule rule;
+          rule.exclude = row.exclude;
+          rule.any_op = op == "*";
+          if (!rule.any_op) US_CHECK(FindOp(op, &rule.op));
+          rule.when = Split(when, '+');
+          rule.then = Split(row.then, '|');
+          list->push_back(std::move(rule));
+        }
+    return list;
+  }();
+  return *rules;
+}
+
+std::string ModifierRule::Text() const {
+  std::string text = "'";
+  for (const std::string& word : when) text += "." + word;
+  text += exclude ? "' does not go with" : "' demands";
+  for (size_t i = 0; i < then.size(); ++i)
+    text += (i == 0 ? " '." : i + 1 == then.size() ? " or '." : ", '.") + then[i] + "'";
+  return text;
+}
+
+const ModifierRule* BrokenRule(Op op, const std::vector<std::string>& modifiers, int* at) {
+  const auto has = [&](const std::string& word) {
+    return std::find(modifiers.begin(), modifiers.end(), word) != modifiers.end();
+  };
+  for (const ModifierRule& rule : ModifierRules()) {
+    if (!rule.any_op && rule.op != op) continue;
+    if (!std::all_of(rule.when.begin(), rule.when.end(), has)) continue;
+    if (std::any_of(rule.then.begin(), rule.then.end(), [&](const std::string& words) {
+          const std::vector<std::string> all = Split(words, '+');
+          return std::all_of(all.begin(), all.end(), has);
+        }) != rule.exclude)
+      continue;
+    for (size_t i = 0; i < modifiers.size(); ++i)
+      if (modifiers[i] == rule.when[0]) *at = static_cast<int>(i);
+    return &rule;
+  }
+  return nullptr;
 }
 
 bool TargetSpec::Admits(int sm_of_module, char suffix_of_module) const {

@@ -54,7 +54,7 @@ const std::vector<Form>& Forms();
 // combination of types as far as `limit` allows. Never empty.
 std::vector<std::string> FormExamples(int form, size_t limit = 64);
 
-// The least version and a target (of sm_10 .. sm_121f) that the form may have, as for .version and .target.
+// A .version and a .target for which the form and all of these examples are legal: the least ones.
 std::string FormVersion(int form);
 std::string FormTarget(int form);
 

@@ -116,6 +116,12 @@ int VectorLength(const std::string& rule, Op op, const std::vector<std::string>&
     if (!FindShape(modifiers, &shape) || types.empty()) return -1;
     return types[0] == Type::kF16 ? shape.n / 4 : shape.n / 2;
   }
+  if (rule == "io") {  // offsets of an image's pixels; two of .im2col::w's halves
+    if (Has(modifiers, "im2col::w") || Has(modifiers, "im2col::w::128")) return 2;
+    const int dimensions = CoordinateCount(op, modifiers);
+    return dimensions > 2 ? dimensions - 2 : -1;
+  }
+  if (rule == "dl") return Has(modifiers, "cta_group::2") ? 8 : 4;  // lanes that are not written
   if (rule == "lm") {
     const bool large = op == Op::kLdmatrix && Has(modifiers, "m16n16");
     return Repeats(modifiers) * (large ? 2 : 1);

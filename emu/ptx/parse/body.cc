@@ -278,6 +278,8 @@ const Parser::Mnemonic& Parser::ReadMnemonic() {
     if (FindSpace(modifier, &space)) mnemonic->spaces.push_back(space);
     mnemonic->modifiers.push_back(std::move(modifier));
   }
+  if (mnemonic->known)
+    mnemonic->choice = ChooseForms(module_, mnemonic->op, mnemonic->modifiers, mnemonic->types);
   return *(mnemonics_[text] = std::move(mnemonic));
 }
 
@@ -300,6 +302,7 @@ bool Parser::ParseInstruction() {
   if (first.kind != Token::Kind::kName)
     return Fail(first.location, "expected an instruction after the guard, got " + Describe(first));
   instruction.location = first.location;
+  const size_t mnemonic_at = cursor_.position();
   const Mnemonic& mnemonic = ReadMnemonic();
   if (!mnemonic.known) {
     Nearest nearest(first.text);
@@ -312,11 +315,21 @@ bool Parser::ParseInstruction() {
   instruction.modifiers = mnemonic.modifiers;
   instruction.types = mnemonic.types;
   instruction.spaces = mnemonic.spaces;
+  const FormChoice& choice = mnemonic.choice;
+  if (choice.candidates.empty()) {
+    const size_t now = cursor_.position();
+    cursor_.Rewind(mnemonic_at + static_cast<size_t>(choice.modifier + 1));
+    Fail(cursor_.Peek().location, choice.error);
+    cursor_.Rewind(now);
+  }
   const size_t uses = scopes_.uses();
   if (!ParseOperands(&instruction) || !Expect(";", "after an instruction's operands")) {
     scopes_.DropUses(uses);
     return false;
   }
+  OperandFault fault;
+  if (!choice.candidates.empty() && !CheckOperands(*function_, choice, &instruction, &fault))
+    Fail(fault.location, fault.message);
   function_->body.push_back(std::move(instruction));
   return true;
 }

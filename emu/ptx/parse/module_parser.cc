@@ -63,7 +63,7 @@ void Parser::Recover(bool in_body) {
         cursor_.AcceptPunct(";");
         return;
       }
-    } else if (braces == 0 && cursor_.IsPunct(";")) {
+    } else if ((braces == 0 || in_body) && cursor_.IsPunct(";")) {
       cursor_.Next();
       return;
     } else if (!in_body && braces == 0 && StartsModuleStatement(cursor_.Peek()) &&

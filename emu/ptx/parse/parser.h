@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "emu/ptx/parse/const_expr.h"
+#include "emu/ptx/parse/legality.h"
 #include "emu/ptx/parse/module.h"
 #include "emu/ptx/parse/symbols.h"
 
@@ -29,6 +30,7 @@ class Parser {
     std::vector<std::string> modifiers;
     std::vector<Type> types;
     std::vector<Space> spaces;
+    FormChoice choice;
   };
   // What stands before a declaration's name.
   struct DeclarationHead {

@@ -38,7 +38,7 @@ class Nearest {
                                 : 4) {}
   void Try(std::string_view candidate) {
     if (candidate == word_) return;
-    const int distance = EditDistance(word_, candidate, best_ - 1);
+    const int distance = EditDistance(word_, candidate, best_);
     if (distance < best_ || (distance == best_ && !found_.empty() && candidate < found_)) {
       best_ = distance;
       found_ = std::string(candidate);

@@ -162,7 +162,9 @@ TEST(LoadStore, CacheOperatorsAndOrdersChangeNothing) {
 }
 
 TEST(LoadStore, WideElementsMoveWhole) {
-  MemoryMachine m;
+  MemoryMachine::Shape shape;
+  shape.target = "sm_100";  // the first with 256 bits at once
+  MemoryMachine m(shape);
   uint8_t* buffer = m.Map(kBuffer, 4096, "b");
   FillRandom(buffer, 4096, 4);
   for (int lane = 0; lane < 32; ++lane) {

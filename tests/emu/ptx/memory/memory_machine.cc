@@ -15,8 +15,9 @@ namespace {
 
 constexpr uint32_t kRowBytes = 32 * 16;
 
-std::string ModuleText(const std::string& body) {
-  return ".version 8.8\n.target sm_90a\n.address_size 64\n"
+std::string ModuleText(const std::string& target, const std::string& body) {
+  return ".version 8.8\n.target " + target +
+         "\n.address_size 64\n"
          ".visible .entry k(.param .b64 p0, .param .b32 p1, .param .align 8 .b8 p2[64]) {\n"
          ".reg .pred %p<8>; .reg .b8 %c<8>; .reg .b16 %h<8>; .reg .b32 %r<64>; .reg .b64 %d<64>;\n"
          ".reg .b128 %q<4>; .reg .f32 %f<8>; .reg .f64 %g<8>;\n"
@@ -125,7 +126,7 @@ uint64_t MemoryMachine::High(const std::string& reg, int lane) {
 }
 
 std::shared_ptr<const Module> MemoryMachine::ParseBody(const std::string& body, std::string* error) {
-  ParseResult result = Parse(ModuleText(body));
+  ParseResult result = Parse(ModuleText(shape_.target, body));
   *error = result.Text();
   return result.module;
 }

@@ -21,6 +21,7 @@ class MemoryMachine {
   struct Shape {
     int ctas = 1, warps = 1;
     uint32_t shared_bytes = 8192, local_bytes = 256;
+    std::string target = "sm_90a";
   };
   MemoryMachine() : MemoryMachine(Shape{}) {}
   explicit MemoryMachine(Shape shape);
