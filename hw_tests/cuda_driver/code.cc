@@ -622,12 +622,71 @@ void Occupancy() {
   Case("clusterSize.nonPortable", cuOccupancyMaxPotentialClusterSize(&n, f, &c)).V(n);
 }
 
+// How many clusters fit: a card's GPCs show in it.
+void Clusters() {
+  Start();
+  const CUmodule m = LoadKernels();
+  const CUfunction f = Kernel(m, "empty");
+  US_NEED(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 232448));
+  int n = 0;
+  const auto ask = [&](const std::string& name, unsigned x, unsigned y, unsigned z, unsigned threads,
+                       unsigned shared, unsigned grid_x, unsigned grid_y = 1, unsigned grid_z = 1) {
+    Attributes a;
+    a.Cluster(x, y, z);
+    CUlaunchConfig c{};
+    c.gridDimX = grid_x, c.gridDimY = grid_y, c.gridDimZ = grid_z;
+    c.blockDimX = threads, c.blockDimY = c.blockDimZ = 1, c.sharedMemBytes = shared;
+    c.attrs = a.list, c.numAttrs = a.count;
+    n = -1;
+    Case(name, cuOccupancyMaxActiveClusters(&n, f, &c)).V(n);
+  };
+  const auto name = [](const char* what, unsigned size, unsigned threads, unsigned shared) {
+    return N(N(N(what, size), threads), shared);
+  };
+  const auto potential = [&](const char* what, unsigned threads, unsigned shared) {
+    CUlaunchConfig c{};
+    c.gridDimX = 32, c.gridDimY = c.gridDimZ = 1, c.sharedMemBytes = shared;
+    c.blockDimX = threads, c.blockDimY = c.blockDimZ = 1;
+    n = -1;
+    Case(N(N(what, threads), shared), cuOccupancyMaxPotentialClusterSize(&n, f, &c)).V(n);
+  };
+  for (const unsigned threads : {32u, 512u, 1024u, 1025u})
+    for (const unsigned shared : {0u, 100000u, 232448u, 232449u}) potential("potential", threads, shared);
+  ask("portable.8", 8, 1, 1, 32, 0, 8000);
+  ask("portable.9", 9, 1, 1, 32, 0, 9000);
+  US_NEED(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  for (const unsigned threads : {32u, 512u, 1024u, 1025u})
+    for (const unsigned shared : {0u, 100000u, 232448u, 232449u})
+      potential("potential.nonPortable", threads, shared);
+  for (unsigned size = 1; size <= 20; ++size)
+    for (const unsigned threads : {32u, 256u, 1024u})
+      for (const unsigned shared : {0u, 100000u, 232448u})
+        ask(name("active", size, threads, shared), size, 1, 1, threads, shared, size * 1000);
+  for (const unsigned size : {1u, 2u, 3u, 4u, 8u, 16u})
+    for (const unsigned threads : {64u, 128u, 384u, 512u, 768u})
+      for (const unsigned shared : {0u, 20000u, 40000u, 60000u, 232449u})
+        ask(name("mixed", size, threads, shared), size, 1, 1, threads, shared, size * 1000);
+  // Forms of eight and of four blocks, and grids that are few or do not divide.
+  ask("form.2x2x1", 2, 2, 1, 1024, 0, 100, 100);
+  ask("form.1x4x1", 1, 4, 1, 1024, 0, 100, 100);
+  ask("form.2x2x2", 2, 2, 2, 1024, 0, 100, 100, 100);
+  ask("form.1x1x8", 1, 1, 8, 1024, 0, 100, 100, 80);
+  ask("form.4x4x1", 4, 4, 1, 1024, 0, 100, 100);
+  for (const unsigned grid : {1u, 2u, 3u, 4u, 8u, 9u, 16u, 32u, 33u}) {
+    ask(N("grid.1", grid), 1, 1, 1, 32, 0, grid);
+    ask(N("grid.2", grid), 2, 1, 1, 32, 0, grid);
+    ask(N("grid.4", grid), 4, 1, 1, 32, 0, grid);
+  }
+  ask("threads0", 2, 1, 1, 0, 0, 2000);
+  ask("grid0", 2, 1, 1, 32, 0, 0);
+}
+
 }  // namespace
 
 const std::vector<NamedSection>& CodeSections() {
   static const auto* const all = new std::vector<NamedSection>{
       {"module", Modules},  {"function", Functions},  {"library", Libraries},
-      {"launch", Launches}, {"occupancy", Occupancy},
+      {"launch", Launches}, {"occupancy", Occupancy}, {"cluster", Clusters},
   };
   return *all;
 }

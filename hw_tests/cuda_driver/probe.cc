@@ -177,8 +177,9 @@ int Main(int argc, char** argv) {
       prefixes.push_back(word);
   }
   std::vector<const NamedSection*> sections;
-  for (const auto* list : {&BasicSections(), &MemorySections(), &PoolSections(), &CodeSections(),
-                           &OrderSections(), &GraphSections(), &FaultSections(), &StaleSections()})
+  for (const auto* list :
+       {&BasicSections(), &MemorySections(), &PoolSections(), &CodeSections(), &TensorCopySections(),
+        &OrderSections(), &GraphSections(), &FaultSections(), &StaleSections()})
     for (const NamedSection& s : *list) {
       bool wanted = prefixes.empty();
       for (const std::string& p : prefixes) wanted |= std::string(s.name).rfind(p, 0) == 0;

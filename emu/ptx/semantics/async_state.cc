@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "emu/ptx/semantics/tensor_map.h"
+
 namespace understudy::emu::ptx {
 namespace {
 
@@ -129,6 +131,12 @@ void CtaAsync::Read(PendingBulk& bulk) {
   for (const BulkMove& move : bulk.moves) {
     if (move.from != nullptr) {
       std::memcpy(to, move.from, move.bytes);
+      for (uint32_t i = 0; bulk.round_tf32 && i + 4 <= move.bytes; i += 4) {
+        uint32_t word;
+        std::memcpy(&word, to + i, 4);
+        word = TensorTf32(word);
+        std::memcpy(to + i, &word, 4);
+      }
     } else {
       for (uint32_t i = 0; i < move.bytes; ++i) to[i] = bulk.fill[i % bulk.fill.size()];
     }
@@ -140,6 +148,7 @@ void CtaAsync::Read(PendingBulk& bulk) {
 void CtaAsync::Complete(PendingBulk& bulk) {
   Read(bulk);
   const uint8_t* from = bulk.data.data();
+  const bool global = bulk.type == Type::kF32 ? bulk.flush : bulk.to_global;
   const uint32_t element = bulk.op == AtomicOp::kNone ? 1 : static_cast<uint32_t>(TypeBytes(bulk.type));
   for (const BulkMove& move : bulk.moves) {
     if (bulk.op == AtomicOp::kNone) {
@@ -148,7 +157,7 @@ void CtaAsync::Complete(PendingBulk& bulk) {
       for (uint32_t i = 0; i + element <= move.bytes; i += element) {
         uint64_t operand = 0;
         std::memcpy(&operand, from + i, element);
-        AtomicUpdate(bulk.op, bulk.type, move.to + i, operand, 0, bulk.to_global);
+        AtomicUpdate(bulk.op, bulk.type, move.to + i, operand, 0, global);
       }
     }
     from += move.bytes;

@@ -45,6 +45,8 @@ struct PendingBulk {
   AtomicOp op = AtomicOp::kNone;  // reductions
   Type type = Type::kNone;
   bool to_global = false;
+  bool flush = false;       // additions of f32 take and give subnormals as zeros
+  bool round_tf32 = false;  // words of the source are rounded to tf32
   std::array<uint8_t, 8> fill{};
   bool has_read = false;  // the source is in `data`, move after move
   std::vector<uint8_t> data;

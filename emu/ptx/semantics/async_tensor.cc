@@ -41,10 +41,11 @@ bool ReadMap(Warp& w, const Inst& inst, const BoundOperand& tensor, const BulkMo
   return true;
 }
 
-void SetFill(const TensorMap& map, PendingBulk* bulk) {
+void SetConversion(const TensorMap& map, PendingBulk* bulk) {
+  bulk->round_tf32 = LoadsTf32(map.type);
   if (map.fill != TensorFill::kNan) return;
-  const uint32_t bytes = static_cast<uint32_t>(map.stride[0]);
-  for (uint32_t i = 0; i < bulk->fill.size(); ++i) bulk->fill[i] = i % bytes == bytes - 1 ? 0x7f : 0xff;
+  for (uint32_t i = 0; i < bulk->fill.size(); ++i)
+    bulk->fill[i] = static_cast<uint8_t>(kTensorNan >> (i % 2 * 8));
 }
 
 // The moves between a box of the tensor and shared memory at `shared` (offset `address`, which swizzles go
@@ -95,17 +96,16 @@ ExecResult CopyTensor(Warp& w, const Inst& inst) {
     if (offsets_operand >= 0)
       for (int i = 0; i < map.rank - 2; ++i)
         offsets[i] = static_cast<uint16_t>(w.Lane(inst.op(offsets_operand).elements[i].row, lane));
-    const uint64_t bytes = TensorCopyBytes(map);
+    const uint64_t bytes = TensorCopyBytes(map), room = TensorSharedBytes(map);
     if (load) {
       BulkTargets targets;
-      if (!ResolveTargets(w, inst, mode, GetAddress(w, inst.op(0), lane), bytes, kSharedAlignment,
-                          &inst.op(2),
+      if (!ResolveTargets(w, inst, mode, GetAddress(w, inst.op(0), lane), room, kSharedAlignment, &inst.op(2),
                           mask_operand >= 0 ? static_cast<uint32_t>(w.Lane(inst.src(mask_operand), lane)) : 0,
                           lane, &targets))
         return ExecResult::kFault;
       for (const BulkTarget& target : targets) {
         PendingBulk bulk = NewBulk(w, lane, mode, target, bytes);
-        SetFill(map, &bulk);
+        SetConversion(map, &bulk);
         if (!AddMoves(w, inst, map, coordinates, offsets, target.to, target.address, true, Access::kRead,
                       lane, &bulk.moves))
           return ExecResult::kFault;
@@ -114,10 +114,11 @@ ExecResult CopyTensor(Warp& w, const Inst& inst) {
     } else {
       const uint64_t from = GetAddress(w, inst.op(1), lane);
       uint8_t* shared =
-          ResolveLane(w, inst, from, MemSpace::kShared, bytes, kSharedAlignment, Access::kRead, lane);
+          ResolveLane(w, inst, from, MemSpace::kShared, room, kSharedAlignment, Access::kRead, lane);
       if (shared == nullptr) return ExecResult::kFault;
       mode.type = TensorElementType(map.type);
       PendingBulk bulk = NewBulk(w, lane, mode, BulkTarget{}, bytes);
+      bulk.flush = AddsFlush(map.type);
       const Access access = mode.op == AtomicOp::kNone ? Access::kWrite : Access::kAtomic;
       if (!AddMoves(w, inst, map, coordinates, offsets, shared,
                     static_cast<uint32_t>(from) & ((1u << kClusterRankShift) - 1), false, access, lane,

@@ -29,6 +29,20 @@ uint32_t BoxCount(const TensorMap& map, int i) {
   return (map.box[i] + map.element_stride[i] - 1) / map.element_stride[i];
 }
 
+uint32_t SwizzleSpan(TensorSwizzle swizzle) {
+  return swizzle == TensorSwizzle::kNone  ? 0
+         : swizzle == TensorSwizzle::k32B ? 32
+         : swizzle == TensorSwizzle::k64B ? 64
+                                          : 128;
+}
+
+// From one row (or pixel) of a box to the next in shared memory: a shorter row leaves the rest of its
+// swizzle's span as it is.
+uint32_t RowPitch(const TensorMap& map) {
+  const uint32_t elements = map.mode == TensorMode::kIm2col ? map.channels : BoxCount(map, 0);
+  return std::max(elements * static_cast<uint32_t>(map.stride[0]), SwizzleSpan(map.swizzle));
+}
+
 // Emits the row of `count` elements from `first` in dimension 0, at `address` + first * element, cut where
 // the tensor ends.
 template <class Fn>
@@ -59,7 +73,7 @@ void WalkTiled(const TensorMap& map, const int32_t* c, const std::function<void(
   for (int i = 0; i < map.rank; ++i) counts[i] = BoxCount(map, i);
   uint32_t offset = 0;
   uint32_t index[kMaxTensorRank] = {};
-  const uint32_t row_bytes = counts[0] * static_cast<uint32_t>(map.stride[0]);
+  const uint32_t pitch = RowPitch(map);
   for (;;) {
     uint64_t address = map.address;
     bool inside = true;
@@ -69,7 +83,7 @@ void WalkTiled(const TensorMap& map, const int32_t* c, const std::function<void(
       address += static_cast<uint64_t>(at) * map.stride[i];
     }
     WalkRow(map, offset, address, inside, c[0], counts[0], run);
-    offset += row_bytes;
+    offset += pitch;
     int i = 1;
     while (i < map.rank && ++index[i] == counts[i]) index[i++] = 0;
     if (i >= map.rank) return;
@@ -83,7 +97,7 @@ void WalkIm2col(const TensorMap& map, const int32_t* c, const uint16_t* offsets,
   const int images = map.rank - 1;  // dimension N
   int64_t at[kMaxTensorRank] = {};
   for (int i = 0; i < map.rank; ++i) at[i] = c[i];
-  const uint32_t row_bytes = map.channels * static_cast<uint32_t>(map.stride[0]);
+  const uint32_t pitch = RowPitch(map);
   for (uint32_t pixel = 0; pixel < map.pixels; ++pixel) {
     uint64_t address = map.address;
     bool inside = Inside(at[images], map.dim[images]);
@@ -93,7 +107,7 @@ void WalkIm2col(const TensorMap& map, const int32_t* c, const uint16_t* offsets,
       address += static_cast<uint64_t>(read) * map.stride[i];
     }
     address += static_cast<uint64_t>(at[images]) * map.stride[images];
-    WalkRow(map, pixel * row_bytes, address, inside, at[0], map.channels, run);
+    WalkRow(map, pixel * pitch, address, inside, at[0], map.channels, run);
     int i = 1;
     for (; i < images; ++i) {
       at[i] += map.element_stride[i];
@@ -146,6 +160,9 @@ Type TensorElementType(TensorDataType type) {
     case TensorDataType::kF16:
       return Type::kF16;
     case TensorDataType::kF32:
+    case TensorDataType::kF32Ftz:
+    case TensorDataType::kTf32:
+    case TensorDataType::kTf32Ftz:
       return Type::kF32;
     case TensorDataType::kF64:
       return Type::kF64;
@@ -154,6 +171,18 @@ Type TensorElementType(TensorDataType type) {
     default:
       return Type::kNone;
   }
+}
+
+bool LoadsTf32(TensorDataType type) {
+  return type == TensorDataType::kTf32 || type == TensorDataType::kTf32Ftz;
+}
+bool AddsFlush(TensorDataType type) {
+  return type == TensorDataType::kF32Ftz || type == TensorDataType::kTf32Ftz;
+}
+uint32_t TensorTf32(uint32_t bits) {
+  const uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return 0x7fffe000;
+  return (bits & 0x80000000) | ((magnitude + 0xfff + (magnitude >> 13 & 1)) & 0xffffe000);
 }
 
 absl::Status CheckTensorMap(const TensorMap& map) {
@@ -173,11 +202,6 @@ absl::Status CheckTensorMap(const TensorMap& map) {
     return absl::UnimplementedError("tensor map: interleaved layouts are not emulated");
   if (TensorElementBytes(map.type) == 0)
     return absl::UnimplementedError("tensor map: packed elements of 4 and 6 bits are not emulated");
-  if (map.type == TensorDataType::kF32Ftz || map.type == TensorDataType::kTf32 ||
-      map.type == TensorDataType::kTf32Ftz)
-    return absl::UnimplementedError(
-        "tensor map: the data types that convert on the way (FLOAT32_FTZ, TFLOAT32, TFLOAT32_FTZ) are not "
-        "emulated; FLOAT32 copies the bits");
   if (map.swizzle > TensorSwizzle::k128BAtom32B)
     return absl::UnimplementedError(
         "tensor map: the swizzles 128B_ATOM_32B_FLIP_8B and 128B_ATOM_64B are not emulated");
@@ -215,11 +239,8 @@ absl::Status CheckTensorMap(const TensorMap& map) {
   if (inner % 16 != 0)
     return Bad(
         absl::StrFormat("the inner dimension of the box has %d bytes, expected a multiple of 16", inner));
-  const uint64_t span = map.swizzle == TensorSwizzle::kNone  ? ~uint64_t{0}
-                        : map.swizzle == TensorSwizzle::k32B ? 32
-                        : map.swizzle == TensorSwizzle::k64B ? 64
-                                                             : 128;
-  if (inner > span)
+  const uint32_t span = SwizzleSpan(map.swizzle);
+  if (span != 0 && inner > span)
     return Bad(absl::StrFormat("the inner dimension of the box has %d bytes, more than the swizzle's %d",
                                inner, span));
   return absl::OkStatus();
@@ -299,6 +320,15 @@ uint64_t TensorCopyBytes(const TensorMap& map) {
   uint64_t bytes = map.stride[0];
   for (int i = 0; i < map.rank; ++i) bytes *= BoxCount(map, i);
   return bytes;
+}
+
+uint64_t TensorSharedBytes(const TensorMap& map) {
+  uint64_t rows = map.pixels;
+  if (map.mode == TensorMode::kTiled) {
+    rows = 1;
+    for (int i = 1; i < map.rank; ++i) rows *= BoxCount(map, i);
+  }
+  return rows * RowPitch(map);
 }
 
 uint32_t SwizzleAddress(TensorSwizzle swizzle, uint32_t address) {

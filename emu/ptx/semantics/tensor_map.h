@@ -82,6 +82,13 @@ struct TensorMap {
 int TensorElementBytes(TensorDataType type);  // 0 for packed types of 4 and 6 bits
 // The PTX type that reductions through the map work on.
 Type TensorElementType(TensorDataType type);
+// TFLOAT32 and TFLOAT32_FTZ round on the way into shared memory, to nearest even, subnormals and infinities
+// kept; the _FTZ types make additions in global memory flush. Nothing else converts (measured on an H200).
+bool LoadsTf32(TensorDataType type);
+bool AddsFlush(TensorDataType type);
+uint32_t TensorTf32(uint32_t bits);
+// What lies outside the tensor with NaN fill, every 16 bits, whatever the type.
+constexpr uint16_t kTensorNan = 0x7ff7;
 
 // What the driver refuses (CUDA_ERROR_INVALID_VALUE) as InvalidArgument naming the parameter, what only the
 // emulator does not have as Unimplemented.
@@ -94,13 +101,14 @@ absl::StatusOr<TensorMap> DecodeTensorMap(const uint8_t* bytes);
 absl::StatusOr<TensorMap> ReadTensorMapFields(const uint8_t* bytes);
 void WriteTensorMapFields(const TensorMap& map, uint8_t* out);
 
-// Bytes in shared memory of one copy: what an mbarrier counts.
+// Bytes of one copy: what an mbarrier counts; and what they lie in in shared memory.
 uint64_t TensorCopyBytes(const TensorMap& map);
+uint64_t TensorSharedBytes(const TensorMap& map);
 
 // Where the 16-byte chunk at this shared address goes.
 uint32_t SwizzleAddress(TensorSwizzle swizzle, uint32_t address);
 
-// A run of bytes of one copy: where it lies in the packed box and in global memory (0 with `outside`: the
+// A run of bytes of one copy: where it lies in the box and in global memory (0 with `outside`: the
 // fill).
 struct TensorRun {
   uint32_t offset = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills, in and out of stream order.
+#include <algorithm>
 #include <cstring>
 
 #include "mockgpu/nv/cuda/memory_calls.h"
@@ -48,6 +49,16 @@ CUDA_MEMCPY3D To3D(const CUDA_MEMCPY3D_PEER& c) {
   return out;
 }
 
+namespace {
+
+// Virtual memory that no device may access yet is not memory for copies either.
+bool NobodyMayAccess(const Range& range) {
+  return range.kind == RangeKind::kVirtual && std::all_of(range.access.begin(), range.access.end(),
+                                                          [](const auto& one) { return one.second == 0; });
+}
+
+}  // namespace
+
 CUresult CheckCopy(Driver& driver, const CUDA_MEMCPY3D_PEER& c) {
   if (c.WidthInBytes == 0 || c.Height == 0 || c.Depth == 0) return CUDA_SUCCESS;
   const auto side = [&](CUmemorytype type, const void* host, CUdeviceptr device, CUarray array, size_t x,
@@ -66,6 +77,7 @@ CUresult CheckCopy(Driver& driver, const CUDA_MEMCPY3D_PEER& c) {
     US_CUDA_REQUIRE(base != 0, CUDA_ERROR_INVALID_VALUE);
     // The first row must lie somewhere; where the rest runs out of its allocation is found row by row.
     const Range* range = driver.FindRange(first);
+    US_CUDA_REQUIRE(range == nullptr || !NobodyMayAccess(*range), CUDA_ERROR_INVALID_VALUE);
     const uint64_t need = range != nullptr && range->kind == RangeKind::kVirtual ? 1 : c.WidthInBytes;
     US_CUDA_REQUIRE(driver.HostBytes(first, need, type == CU_MEMORYTYPE_DEVICE) != nullptr,
                     CUDA_ERROR_INVALID_VALUE);
@@ -89,7 +101,7 @@ CUresult CheckMemset(Driver& driver, const CUDA_MEMSET_NODE_PARAMS& s) {
   US_CUDA_REQUIRE(s.height == 1 || (s.pitch >= row && s.pitch % s.elementSize == 0),
                   CUDA_ERROR_INVALID_VALUE);
   const Range* range = driver.FindRange(s.dst);
-  US_CUDA_REQUIRE(range != nullptr, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(range != nullptr && !NobodyMayAccess(*range), CUDA_ERROR_INVALID_VALUE);
   if (range->kind == RangeKind::kVirtual) return CUDA_SUCCESS;
   US_CUDA_REQUIRE(driver.HostBytes(s.dst + (s.height - 1) * s.pitch, row, true) != nullptr,
                   CUDA_ERROR_INVALID_VALUE);

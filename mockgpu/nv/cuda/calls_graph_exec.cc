@@ -177,8 +177,7 @@ CUresult Update(const Graph& to, const Graph& from, CUgraphExecUpdateResultInfo*
     info->errorNode = node;
     return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
   };
-  if (to.nodes.size() != from.nodes.size() || to.edges.size() != from.edges.size())
-    return fail(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
+  if (to.nodes.size() != from.nodes.size()) return fail(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, nullptr);
   std::unordered_map<const Node*, size_t> a, b;
   for (size_t i = 0; i < to.nodes.size(); ++i) a[to.nodes[i].get()] = i, b[from.nodes[i].get()] = i;
   std::vector<std::pair<size_t, size_t>> ea, eb;
@@ -189,8 +188,9 @@ CUresult Update(const Graph& to, const Graph& from, CUgraphExecUpdateResultInfo*
   if (ea != eb) {
     size_t i = 0;
     while (i < ea.size() && i < eb.size() && ea[i] == eb[i]) ++i;
+    // The node that has another edge, or lacks one.
     return fail(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
-                i < eb.size() ? from.nodes[eb[i].second].get() : nullptr);
+                from.nodes[i < eb.size() ? eb[i].second : ea[i].second].get());
   }
   for (size_t i = 0; i < to.nodes.size(); ++i)
     if (to.nodes[i]->type != from.nodes[i]->type)

@@ -47,8 +47,10 @@ CUresult ReadParams(const Function& f, void** params, void** extra, std::vector<
   return CUDA_SUCCESS;
 }
 
+constexpr unsigned kMostOfNonPortable = 16;
+
 CUresult CheckCluster(const Function& f, const Device& device, const unsigned (&grid)[3],
-                      const emu::ptx::Dim3& c) {
+                      const emu::ptx::Dim3& c, bool any_count = false) {
   const uint64_t count = c.count();
   // All zeros is no cluster.
   if (c.x <= 1 && c.y == c.x && c.z == c.x) return CUDA_SUCCESS;
@@ -56,7 +58,8 @@ CUresult CheckCluster(const Function& f, const Device& device, const unsigned (&
   US_CUDA_REQUIRE(c.x != 0 && c.y != 0 && c.z != 0, CUDA_ERROR_INVALID_CLUSTER_SIZE);
   US_CUDA_REQUIRE(grid[0] % c.x == 0 && grid[1] % c.y == 0 && grid[2] % c.z == 0,
                   CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  US_CUDA_REQUIRE(count <= (f.non_portable_cluster ? 16u : 8u), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  US_CUDA_REQUIRE(any_count || count <= (f.non_portable_cluster ? kMostOfNonPortable : 8u),
+                  CUDA_ERROR_INVALID_CLUSTER_SIZE);
   US_CUDA_REQUIRE(f.text().max_cluster_rank == 0 || count <= f.text().max_cluster_rank,
                   CUDA_ERROR_INVALID_CLUSTER_SIZE);
   const uint32_t (&own)[3] = f.text().cluster;
@@ -291,7 +294,10 @@ CUresult cuOccupancyMaxPotentialClusterSize(int* size, CUfunction handle, const 
   US_CUDA_REQUIRE(size != nullptr && config != nullptr, CUDA_ERROR_INVALID_VALUE);
   const Device& device = *f->module->context->device;
   US_CUDA_REQUIRE(device.Attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0, CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  *size = f->non_portable_cluster ? 16 : 8;
+  const int64_t threads = int64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
+  const bool fits = ActiveBlocks(*f, device, static_cast<int>(std::min<int64_t>(threads, INT32_MAX)),
+                                 config->sharedMemBytes) > 0;
+  *size = !fits ? 0 : f->non_portable_cluster ? 16 : 8;
   return CUDA_SUCCESS;
 }
 CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle, const CUlaunchConfig* config) {
@@ -306,17 +312,20 @@ CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction handle, const CU
       cluster = {config->attrs[i].value.clusterDim.x, config->attrs[i].value.clusterDim.y,
                  config->attrs[i].value.clusterDim.z};
   const unsigned grid[3] = {config->gridDimX, config->gridDimY, config->gridDimZ};
-  US_CUDA_TRY(CheckCluster(*f, device, grid, cluster));
-  const int threads = static_cast<int>(config->blockDimX * config->blockDimY * config->blockDimZ);
+  const uint64_t threads = uint64_t{config->blockDimX} * config->blockDimY * config->blockDimZ;
+  US_CUDA_REQUIRE(threads != 0 && grid[0] != 0 && grid[1] != 0 && grid[2] != 0, CUDA_ERROR_INVALID_VALUE);
+  // It counts clusters of more blocks than a launch may have, where these may be non-portable.
+  const bool beyond = f->non_portable_cluster && cluster.count() > kMostOfNonPortable;
+  US_CUDA_TRY(CheckCluster(*f, device, grid, cluster, beyond));
   // Eight blocks of clusters a multiprocessor at most; without a cluster there are none.
   constexpr int kMostOfClusters = 8;
   const bool has_cluster = cluster.count() > 1 || config->numAttrs > 0 || f->cluster[0] > 0;
-  const int64_t blocks =
-      int64_t{has_cluster
-                  ? std::min(kMostOfClusters, ActiveBlocks(*f, device, threads, config->sharedMemBytes))
-                  : 0} *
-      device.Attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  *clusters = static_cast<int>(blocks / static_cast<int64_t>(std::max<uint64_t>(cluster.count(), 1)));
+  const int blocks = ActiveBlocks(*f, device, static_cast<int>(std::min<uint64_t>(threads, INT32_MAX)),
+                                  config->sharedMemBytes);
+  *clusters = !has_cluster
+                  ? 0
+                  : device.profile->ActiveClusters(static_cast<int>(std::max<uint64_t>(cluster.count(), 1)),
+                                                   std::min(kMostOfClusters, blocks));
   return CUDA_SUCCESS;
 }
 

@@ -42,11 +42,18 @@ int Profile::Attribute(int attribute) const {
   return row == nullptr ? -1 : row->values[column];
 }
 
+int Profile::ActiveClusters(int size, int per_sm) const {
+  int clusters = 0;
+  for (const int sms : gpcs)
+    if (sms >= size) clusters += sms * per_sm / size;
+  return clusters;
+}
+
 const std::vector<Profile>& Profiles() {
   static const auto* const all = [] {
     auto* v = new std::vector<Profile>;
-#define CUDA_PROFILE(word, name, bytes, nvlink, gbps, suffix) \
-  v->push_back({#word, name, bytes, nvlink, gbps, suffix, static_cast<int>(v->size())});
+#define CUDA_PROFILE(word, name, bytes, nvlink, gbps, suffix, ...) \
+  v->push_back({#word, name, bytes, nvlink, gbps, suffix, {__VA_ARGS__}, static_cast<int>(v->size())});
 #include "mockgpu/nv/cuda/profiles.inc"
 #undef CUDA_PROFILE
     return v;

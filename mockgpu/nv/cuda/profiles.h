@@ -18,12 +18,15 @@ struct Profile {
   uint64_t memory_bytes;
   bool nvlink;
   uint32_t memory_gbps;
-  char target_suffix;  // 'a' where PTX of sm_NNa runs, 0 where it has none
-  int column;          // in device_attributes.inc
+  char target_suffix;     // 'a' where PTX of sm_NNa runs, 0 where it has none
+  std::vector<int> gpcs;  // multiprocessors of each
+  int column;             // in device_attributes.inc
 
   // -1 for a number that is no attribute.
   int Attribute(int attribute) const;
   bool HasAttribute(int attribute) const;
+  // Clusters of `size` blocks that are resident at once, `per_sm` blocks of them a multiprocessor.
+  int ActiveClusters(int size, int per_sm) const;
   int sm() const {
     return 10 * Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
            Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
