@@ -148,16 +148,23 @@ class Chooser {
   // rows vary with `rows` alone.
   struct Product {
     size_t rows = 0, columns = 0;
-    std::vector<int64_t> column_params, scattered_row_params;
-    bool contiguous = true;  // the columns, as they lie in memory
+    std::vector<int64_t> column_params;
+    std::vector<int64_t> copied_row_params;  // scattered, or computed from what is read
+    bool contiguous = true;                  // the columns, as they lie in memory
   };
   std::optional<Product> FindProduct() {
     const auto reduces = uop::NodesOf(kernel_, Op::kReduce);
     if (reduces.size() != 1) return std::nullopt;
     std::vector<UOpRef> loads;
-    for (const UOp* n : uop::Toposort(reduces[0]->src(0))) {
+    const UOpRef& term = reduces[0]->src(0);
+    for (const UOp* n : uop::Toposort(term)) {
       if (n->op() == Op::kLoad) loads.push_back(n->src(0));
     }
+    // Whether the product takes what is read as it is.
+    const auto is_factor = [&](const UOpRef& index) {
+      return std::any_of(term->src().begin(), term->src().end(),
+                         [&](const UOpRef& s) { return s->op() == Op::kLoad && s->src(0) == index; });
+    };
     std::optional<Product> best;
     for (size_t columns = left_.size(); columns-- > 0;) {
       const UOpRef& c = ranges_.outputs[columns];
@@ -175,8 +182,9 @@ class Chooser {
           if (with_columns) {
             p.column_params.push_back(param);
             p.contiguous &= Stride(load, c) == 1;
-          } else if (with_rows && (load->num_src() > 2 || Stride(load, ranges_.reduces.back()) != 1)) {
-            p.scattered_row_params.push_back(param);
+          } else if (with_rows &&
+                     (load->num_src() > 2 || Stride(load, ranges_.reduces.back()) != 1 || !is_factor(load))) {
+            p.copied_row_params.push_back(param);
           }
         }
         if (fits && !p.column_params.empty()) best = std::move(p);
@@ -187,7 +195,8 @@ class Chooser {
   }
 
   // A tile of the output in registers: rows times vectors of columns. The columns of a tile are packed once
-  // for all rows, and rows that memory scatters once for several tiles.
+  // for all rows. Where rows are better copied too, those of several tiles are packed once for all columns,
+  // and the columns once for each such block.
   bool Contraction() {
     if (target_.pack_bytes == 0) return false;
     const std::optional<Product> found = FindProduct();
@@ -212,6 +221,18 @@ class Chooser {
     Try(ChoiceKind::kUpcast, p.columns, width);
     const int64_t bytes = std::max(4, type.ScalarBytes()), panel = steps_ * lanes * width * bytes;
     if (rows < 2 * height || steps_ < 32 || panel > target_.pack_bytes) return p.contiguous || Abandon();
+    const int64_t block = p.copied_row_params.empty() ? 0
+                                                      : BlockOfRows(left_[p.rows], steps_ * height * bytes,
+                                                                    target_.pack_bytes - panel);
+    if (block > 1 && left_[p.columns] > 1 && Try(ChoiceKind::kBlock, p.rows, block)) {
+      for (const int64_t param : p.column_params) {
+        if (!Packs(param) && !Try(ChoiceKind::kPack, p.rows, param) && !p.contiguous) return Abandon();
+      }
+      for (const int64_t param : p.copied_row_params) {
+        if (!Packs(param)) Try(ChoiceKind::kPack, p.columns, param);
+      }
+      return true;
+    }
     // The loop over the rows turns fastest.
     for (size_t a = left_.size(); a-- > p.rows + 1;) {
       if (left_[a] > 1) {
@@ -220,21 +241,24 @@ class Chooser {
       }
     }
     if (left_[p.rows] < 2) return p.contiguous || Abandon();
-    bool blocked = false;
-    if (!p.scattered_row_params.empty()) {
-      for (int64_t block = std::min<int64_t>(8, left_[p.columns]); block > 1 && !blocked; --block) {
-        if (panel * block + steps_ * height * bytes <= target_.pack_bytes)
-          blocked = Try(ChoiceKind::kBlock, p.columns, block);
-      }
-    }
     for (const int64_t param : p.column_params) {
       if (Packs(param)) continue;
       if (!Try(ChoiceKind::kPack, p.rows, param) && !p.contiguous) return Abandon();
     }
-    for (const int64_t param : p.scattered_row_params) {
-      if (blocked && !Packs(param)) Try(ChoiceKind::kPack, p.columns, param);
-    }
     return true;
+  }
+  // How many tiles' rows, of `tile` bytes each, are packed together: at most 16, in the room of `bytes`, so
+  // that the last block repeats as few tiles of the one before as may be.
+  static int64_t BlockOfRows(int64_t tiles, int64_t tile, int64_t bytes) {
+    int64_t best = 0, least = 0;
+    for (int64_t block = std::min<int64_t>({16, tiles, bytes / tile}); block >= 4; --block) {
+      const int64_t computed = (tiles + block - 1) / block * block;
+      if (best == 0 || computed < least) {
+        best = block;
+        least = computed;
+      }
+    }
+    return best;
   }
   bool Packs(int64_t param) const {
     return std::any_of(choices_.begin(), choices_.end(),
@@ -284,9 +308,24 @@ class Chooser {
     const auto vector = VectorAxis();
     const int64_t lanes = RegisterBytes() / widest_;
     if (!vector || left_[*vector] % lanes != 0 || !Try(ChoiceKind::kVectorize, *vector, lanes)) return;
-    for (const int64_t copies : {4, 2}) {
-      if (IsSmall() && left_[*vector] % copies == 0 && Try(ChoiceKind::kUpcast, *vector, copies)) return;
+    // Copies of the body whose chains of dependent operations go on side by side: the processor looks ahead
+    // less far than the next turn of a long one.
+    constexpr int64_t kOperations = 2000;
+    for (const int64_t copies : {8, 4, 2}) {
+      if (copies * Operations() <= kOperations && left_[*vector] % copies == 0 &&
+          Try(ChoiceKind::kUpcast, *vector, copies))
+        return;
     }
+  }
+  // About how many a step of the kernel takes once it is decomposed.
+  int64_t Operations() const {
+    int64_t n = 0;
+    for (const UOp* u : uop::Toposort(kernel_)) {
+      if (!IsAlu(u->op())) continue;
+      const bool turns = u->op() == Op::kSin || u->op() == Op::kCos;
+      n += turns ? 300 : u->op() == Op::kLog2 ? 50 : u->op() == Op::kExp2 ? 25 : 1;
+    }
+    return n;
   }
   void Streams() {
     for (const UOpRef& store : stores_) {

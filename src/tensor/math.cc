@@ -63,29 +63,57 @@ Value Odd(const Value& x, const Value& magnitude, double tiny) {
   return Select(Abs(x) < tiny, x, Select(x < 0.0, -magnitude, magnitude));
 }
 
-// e^x / 2^shift. The product x log2(e) is kept as p + lo: 2^(p + lo) = 2^p (1 + lo ln 2) to the last bit. p
-// stops below the largest exponent, so that near overflow the last factor decides.
-Value ExpScaled(const Value& x, double shift) {
-  const Split log2e = SplitOf(x, kLog2e);
-  const Value in = Max(x, By(x, -128, -800));
-  const double top =
-      shift == 0 ? By(x, 0x1.fffffep+6, 0x1.fffffffffffffp+9) : By(x, 129 - 0x1p-16, 1025 - 0x1p-42);
-  const Value p = Min(in * log2e.hi, top);
-  const Value lo = Fma(in, log2e.lo, Fma(in, log2e.hi, -p));
-  const Value e = Exp2(shift == 0 ? p : p - shift);
-  return Fma(e, lo * static_cast<double>(kLn2), e);
+// e^(x + lo) = 2^n (1 + p), p in [sqrt(1/2) - 1, sqrt(2) - 1].
+struct Exponential {
+  Value p;
+  Value exponent;  // n where a number has its exponent, as an integer
+  Value half;      // floor(n / 2), likewise
+  int man_bits;
+
+  // 2^(n + by), 2^floor(n / 2) and 2^(n - floor(n / 2) + by), which must be normal numbers.
+  Value Power(int by) const { return Number(exponent, by); }
+  Value HalfPower() const { return Number(half, 0); }
+  Value RestPower(int by) const { return Number(exponent - half, by); }
+
+ private:
+  Value Number(const Value& shifted, int by) const {
+    const int64_t bias = man_bits == 23 ? 127 : 1023;
+    return Value(uop::Bitcast((shifted + shifted.LikeInt((bias + by) << man_bits)).u, p.dtype()));
+  }
+};
+Exponential ExpOf(const Value& x, const Value& lo = {}) {
+  const bool f32 = IsF32(x);
+  // Adding it rounds to an integer, which is left in the low bits. Its own bits are far from those.
+  const double magic = By(x, 0x1.8p+23, 0x1.8p+52);
+  const Value sum = Fma(x, x.Like(static_cast<double>(kLog2e)), magic), n = sum - magic;
+  const Split ln2 = SplitOf(x, kLn2);
+  Value r = Fma(n, -ln2.lo, Fma(n, -ln2.hi, x));
+  if (lo.u != nullptr) r = r + lo;
+  const int man_bits = f32 ? 23 : 52;
+  const Value bits(uop::Bitcast(sum.u, f32 ? dtypes::kInt32 : dtypes::kInt64));
+  const auto shifted = [&](const UOpRef& v) { return Value(uop::Shl(v, bits.LikeInt(man_bits).u)); };
+  return {Fma(r * r, Polynomial(r, kExpm1F32, kExpm1F64), r), shifted(bits.u),
+          shifted(uop::Shr(bits.u, bits.LikeInt(1).u)), man_bits};
 }
 
-// e^x - 1 = 2^k (e^r - 1) + (2^k - 1) with x = k ln 2 + r, halved until the end because 2^128 is no f32.
+// e^x / 2^shift. 2^n is two factors, because it may be outside of the normal numbers; only the last product
+// can round.
+Value ExpScaled(const Value& x, int shift) {
+  const Exponential e = ExpOf(Max(Min(x, By(x, 90, 712)), By(x, -104, -746)));
+  return (e.p + 1.0) * e.HalfPower() * e.RestPower(-shift);
+}
+// e^(x + lo), x <= 0. n spans fewer exponents than there are: one factor and a constant are enough.
+Value ExpOfNegative(const Value& x, const Value& lo = {}) {
+  const Exponential e = ExpOf(Max(x, By(x, -120, -800)), lo);
+  const int up = static_cast<int>(By(x, 80, 540));
+  return (e.p + 1.0) * e.Power(up) * std::ldexp(1.0, -up);
+}
+
+// e^x - 1 = 2^n (1 + p) - 1, halved until the end because 2^128 is no f32.
 Value Expm1Value(const Value& x) {
-  const Value in = Min(Max(x, By(x, -30, -60)), By(x, 89, 710));
-  const double magic = By(x, 0x1.8p+23, 0x1.8p+52);  // adding it rounds to an integer
-  const Value k = (in * static_cast<double>(kLog2e) + magic) - magic;
-  const Split ln2 = SplitOf(x, kLn2);
-  const Value r = Fma(k, -ln2.lo, Fma(k, -ln2.hi, in));
-  const Value p = Fma(r * r, Polynomial(r, kExpm1F32, kExpm1F64), r);
-  const Value s = Exp2(k - 1.0);
-  return Select(Abs(x) < By(x, 0x1p-25, 0x1p-54), x, Fma(s, p, s - 0.5) * 2.0);
+  const Exponential e = ExpOf(Min(Max(x, By(x, -30, -60)), By(x, 89, 710)));
+  const Value s = e.Power(-1);
+  return Select(Abs(x) < By(x, 0x1p-25, 0x1p-54), x, Fma(s, e.p, s - 0.5) * 2.0);
 }
 
 Value LogValue(const Value& x) { return TimesSplit(Log2(x), kLn2); }
@@ -107,14 +135,13 @@ Value AtanCore(const Value& t, const Value& base_hi, const Value& base_lo) {
   return base_hi + (t + Fma(t * z, Polynomial(z, kAtanF32, kAtanF64), base_lo));
 }
 
-// erfc(a) for a >= 1/2: e^(-a^2) times a slowly varying factor; what rounding a^2 loses is put back.
+// erfc(a) for a >= 0: e^(-a^2) times a slowly varying factor; what rounding a^2 loses is put back.
 Value ErfcTail(const Value& a0) {
   const Value a = Min(a0, By(a0, 10.5, 27.5));
   const Value s = a * a, lo = Fma(a, a, -s);
-  const Value e = ExpScaled(-s, 0);
-  const Value t = (a - 2.0) / (a + 2.0);
-  const Value q = Polynomial(t, kErfcxF32, kErfcxF64) / Fma(a, 2.0, a.Like(1.0));
-  return Fma(-e, lo, e) * q;
+  // The polynomial's argument is exact to the last bit of 1/2 about a = 0, and small about a = 2.
+  const Value w = 1.0 / (a + 2.0), t = Fma(a, w, -0.5);
+  return ExpOfNegative(-s, -lo) * (w * Polynomial(t, kErfcxF32, kErfcxF64));
 }
 // erf(x) = x + x p(x^2), |x| <= 1.
 Value ErfCore(const Value& x) { return Fma(x, Polynomial(x * x, kErfF32, kErfF64), x); }
@@ -181,7 +208,7 @@ UOpRef Exp(const UOpRef& x) { return Own("exp", ExpScaled(x, 0), {x}); }
 UOpRef Expm1(const UOpRef& x) { return Own("expm1", Expm1Value(x), {x}); }
 UOpRef Sigmoid(const UOpRef& node) {
   // 1 / (1 + e^-x), and e^x / (1 + e^x) below 0: neither overflows, and small results keep their precision.
-  const Value x(node), e = ExpScaled(-Abs(x), 0);
+  const Value x(node), e = ExpOfNegative(Min(x, -x));
   return Own("sigmoid", Select(x < 0.0, e, x.Like(1)) / (e + 1.0), {node});
 }
 UOpRef Log(const UOpRef& x) { return Own("log", LogValue(x), {x}); }
@@ -281,13 +308,13 @@ UOpRef Erf(const UOpRef& node) {
   return Own("erf", Select(a < 1.0, ErfCore(x), Select(x < 0.0, -tail, tail)), {node});
 }
 UOpRef Erfc(const UOpRef& node) {
-  const Value x(node), a = Abs(x), tail = ErfcTail(a);
-  return Own("erfc", Select(a < 0.5, 1.0 - ErfCore(x), Select(x < 0.0, 2.0 - tail, tail)), {node});
+  const Value x(node), tail = ErfcTail(Abs(x));
+  return Own("erfc", Select(x < 0.0, 2.0 - tail, tail), {node});
 }
 
 UOpRef Softplus(const UOpRef& node) {
   const Value x(node);
-  return Own("softplus", Max(x, 0.0) + Log1pValue(ExpScaled(-Abs(x), 0)), {node});
+  return Own("softplus", Max(x, 0.0) + Log1pValue(ExpOfNegative(Min(x, -x))), {node});
 }
 UOpRef Logit(const UOpRef& node) {
   const Value x(node), rest = 1.0 - x;
@@ -311,7 +338,7 @@ UOpRef Sinc(const UOpRef& node) {
 UOpRef LogAddExp(const UOpRef& a_node, const UOpRef& b_node) {
   const Value a(a_node), b(b_node), most = Max(a, b), d = Abs(a - b);
   // Equal infinities have no difference.
-  const Value sum = Select((a == b) & (Abs(a) == a.Like(INFINITY)), a, most + Log1pValue(ExpScaled(-d, 0)));
+  const Value sum = Select((a == b) & (Abs(a) == a.Like(INFINITY)), a, most + Log1pValue(ExpOfNegative(-d)));
   return Own("logaddexp", sum, {a_node, b_node});
 }
 UOpRef LogAddExp2(const UOpRef& a_node, const UOpRef& b_node) {

@@ -177,7 +177,7 @@ Value NdtriValue(const Value& p) {
 
 // a >= 1/2, up to 28.
 Value ErfcxMiddle(const Value& a) {
-  return Horner((a - 2.0) / (a + 2.0), kErfcxF64) / Fma(a, 2.0, a.Like(1));
+  return Horner(a / (a + 2.0) - 0.5, kErfcxF64) / (a + 2.0);
 }
 Value ErfcxPositive(const Value& a) {
   // 1 - 1/(2 a^2) + 3/(4 a^4) - 15/(8 a^6) ...

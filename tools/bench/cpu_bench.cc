@@ -7,11 +7,12 @@
 //
 // `x` of a line is the best time of ours divided by that of its limit, both measured in turns; `compile_ms`
 // is what lowering and LLVM took for all kernels of the operation; the label lists the kernels' choices,
-// which CHOICES="upcast(0,4) ..." in the environment replaces.
+// which CHOICES="upcast(0,4) ..." in the environment replaces. TEXT=1 prints the kernels' LLVM IR.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -56,6 +57,7 @@ class TimedCpu : public CpuDevice {
     const double start = ThreadSeconds();
     auto program = CpuDevice::Compile(kernel, choices);
     compile_seconds += ThreadSeconds() - start;
+    if (std::getenv("TEXT") != nullptr && program.ok()) std::printf("%s\n", (*program)->text().c_str());
     return program;
   }
   absl::Status Launch(Program& program, absl::Span<const Allocation> buffers, absl::Span<const int64_t> vars,
@@ -99,14 +101,14 @@ void Run(benchmark::State& state, const Case& c) {
     US_CHECK_OK(choices);
     options.choices = *choices;
   }
-  Engine engine(devices, options);
+  Engine engine(devices, options), plain(devices, EngineOptions());
   Inputs inputs;
   for (const Shape& shape : c.shapes) {
     size_t n = 1;
     for (const int64_t d : shape) n *= static_cast<size_t>(d);
     inputs.push_back(Tensor::FromData(Numbers(n), shape));
     if (c.dtype != dtypes::kFloat32) inputs.back() = inputs.back().Cast(c.dtype);
-    US_CHECK_OK(engine.Realize(inputs.back()));
+    US_CHECK_OK(plain.Realize(inputs.back()));
   }
   cpu->label.clear();
   cpu->compile_seconds = 0;
