@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warp instructions a second of the PTX emulator on one host thread: loops of FMAs, of integers, over shared
-// memory, and a matrix product of tensor cores.
+// and over global memory, and a matrix product of tensor cores; with the checks off, each of them and all as
+// warnings.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -29,6 +30,14 @@ void Measure(benchmark::State& state, const std::string& ptx) {
     state.SkipWithError(runner.status().ToString().c_str());
     return;
   }
+  static constexpr const char* kChecks[] = {"", "barriers:warn", "races:warn", "uninit:warn", "all:warn"};
+  const char* const checks = kChecks[state.range(0)];
+  std::string error;
+  if (*checks != 0 && !runner.options.checks.Parse(checks, &error)) {
+    state.SkipWithError(error.c_str());
+    return;
+  }
+  state.SetLabel(*checks == 0 ? "checks off" : checks);
   const uint64_t out = runner.Allocate(4096);
   uint64_t instructions = 0;
   for (auto _ : state) {
@@ -49,7 +58,7 @@ void FmaLoop(benchmark::State& state) {
         "fma.rn.f32 %f" + std::to_string(i % 4 + 2) + ", %f0, %f1, %f" + std::to_string(i % 4 + 2) + ";\n";
   Measure(state, Kernel("", body));
 }
-BENCHMARK(FmaLoop);
+BENCHMARK(FmaLoop)->DenseRange(0, 4);
 
 void SharedLoop(benchmark::State& state) {
   std::string body;
@@ -62,14 +71,22 @@ void SharedLoop(benchmark::State& state) {
              "%r4, %r2, 4096;\n",
              body));
 }
-BENCHMARK(SharedLoop);
+BENCHMARK(SharedLoop)->DenseRange(0, 4);
+
+void GlobalLoop(benchmark::State& state) {
+  std::string body;
+  for (int i = 0; i < 8; ++i)
+    body += "ld.global.f32 %f2, [%i];\nld.global.f32 %f3, [%o];\nfma.rn.f32 %f0, %f2, %f3, %f0;\n";
+  Measure(state, Kernel("st.global.f32 [%i], %f1;\nbar.sync 0;\n", body));
+}
+BENCHMARK(GlobalLoop)->DenseRange(0, 4);
 
 void IntegerLoop(benchmark::State& state) {
   std::string body;
   for (int i = 0; i < 8; ++i) body += "add.u32 %r5, %r5, %r0;\nmad.lo.u32 %r6, %r5, %r0, %r6;\n";
   Measure(state, Kernel("", body));
 }
-BENCHMARK(IntegerLoop);
+BENCHMARK(IntegerLoop)->DenseRange(0, 4);
 
 // The inner loop of a matrix product of f16 with f32 sums: each warp's 16x16 tile of both factors from shared
 // memory by ldmatrix, two m16n8k16 products a turn.
@@ -91,7 +108,7 @@ void MmaGemm(benchmark::State& state) {
   state.counters["flop"] = benchmark::Counter(
       static_cast<double>(state.items_processed()) / 7 * 2 * 2 * 16 * 8 * 16, benchmark::Counter::kIsRate);
 }
-BENCHMARK(MmaGemm);
+BENCHMARK(MmaGemm)->DenseRange(0, 4);
 
 }  // namespace
 }  // namespace understudy::emu::ptx

@@ -52,11 +52,17 @@ std::nullptr_t FailGlobal(Warp& warp, const Inst& inst, int lane, uint64_t addre
   return nullptr;
 }
 
+// Out of line, so that what resolves addresses does not save registers for checks that are off.
+[[gnu::noinline, gnu::cold]] void Note(AccessLog* log, LoggedSpace space, Access access, int lane,
+                                       uint64_t address, uint64_t bytes, const uint8_t* host, Cta* cta) {
+  log->Add(space, access, lane, address, static_cast<uint32_t>(bytes), host, cta);
+}
+
 // Notes a lane's access for the checks.
 uint8_t* Logged(const Warp& warp, LoggedSpace space, Access access, int lane, uint64_t address,
                 uint64_t bytes, uint8_t* host, Cta* cta = nullptr) {
-  if (warp.log != nullptr)
-    warp.log->Add(space, access, lane, address, static_cast<uint32_t>(bytes), host, cta);
+  if (warp.log != nullptr) [[unlikely]]
+    Note(warp.log, space, access, lane, address, bytes, host, cta);
   return host;
 }
 
@@ -80,8 +86,9 @@ LoggedSpace SpaceInLog(MemSpace space) {
 
 // The accesses of all executing lanes, which lie in one space. `skip` is what their addresses have above the
 // offset in that space.
-void LogLanes(const Warp& warp, MemSpace space, Access access, const LaneAddresses& addresses, uint64_t skip,
-              uint32_t bytes, const LanePointers& p) {
+[[gnu::noinline, gnu::cold]] void LogLanes(const Warp& warp, MemSpace space, Access access,
+                                           const LaneAddresses& addresses, uint64_t skip, uint32_t bytes,
+                                           const LanePointers& p) {
   for (uint32_t rest = warp.mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     warp.log->Add(SpaceInLog(space), access, lane, addresses.at[lane] - skip, bytes, p.at[lane], warp.cta);
@@ -273,7 +280,8 @@ bool ResolveLanes(Warp& warp, const Inst& inst, const LaneAddresses& addresses, 
           uint8_t* lane_zero = warp.local + base;
           for (int lane = 0; lane < kWarpSize; ++lane)
             out->at[lane] = lane_zero + (addresses.at[lane] - lowest) + uint64_t(lane) * warp.local_bytes;
-          if (warp.log != nullptr) LogLanes(warp, real, access, addresses, lowest - base, bytes, *out);
+          if (warp.log != nullptr) [[unlikely]]
+            LogLanes(warp, real, access, addresses, lowest - base, bytes, *out);
           return true;
         }
         break;
@@ -283,7 +291,8 @@ bool ResolveLanes(Warp& warp, const Inst& inst, const LaneAddresses& addresses, 
           uint8_t* lane_zero = warp.frame->params + base;
           for (int lane = 0; lane < kWarpSize; ++lane)
             out->at[lane] = lane_zero + (addresses.at[lane] - lowest) + uint64_t(lane) * limit;
-          if (warp.log != nullptr) LogLanes(warp, real, access, addresses, lowest - base, bytes, *out);
+          if (warp.log != nullptr) [[unlikely]]
+            LogLanes(warp, real, access, addresses, lowest - base, bytes, *out);
           return true;
         }
         break;
@@ -300,7 +309,8 @@ bool ResolveLanes(Warp& warp, const Inst& inst, const LaneAddresses& addresses, 
       const uint64_t delta = reinterpret_cast<uint64_t>(host) - lowest;
       for (int lane = 0; lane < kWarpSize; ++lane)
         out->at[lane] = reinterpret_cast<uint8_t*>(addresses.at[lane] + delta);
-      if (warp.log != nullptr) LogLanes(warp, real, access, addresses, lowest - base, bytes, *out);
+      if (warp.log != nullptr) [[unlikely]]
+        LogLanes(warp, real, access, addresses, lowest - base, bytes, *out);
       return true;
     }
   }
