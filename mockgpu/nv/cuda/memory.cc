@@ -101,8 +101,10 @@ emu::Perm Driver::PermOf(const Context& context, const Range& range) const {
   switch (range.kind) {
     case RangeKind::kDevice:
     case RangeKind::kModule:
-      return range.context == &context || context.peers.count(range.context) != 0 ? emu::Perm::kReadWrite
-                                                                                  : emu::Perm::kNone;
+      // All contexts of a device have one address space.
+      return range.device == context.device || context.peers.count(range.context) != 0
+                 ? emu::Perm::kReadWrite
+                 : emu::Perm::kNone;
     case RangeKind::kHost:
     case RangeKind::kManaged:
       return emu::Perm::kReadWrite;
