@@ -178,8 +178,8 @@ int Main(int argc, char** argv) {
   }
   std::vector<const NamedSection*> sections;
   for (const auto* list :
-       {&BasicSections(), &MemorySections(), &PoolSections(), &CodeSections(), &TensorCopySections(),
-        &OrderSections(), &GraphSections(), &FaultSections(), &StaleSections()})
+       {&BasicSections(), &MemorySections(), &PoolSections(), &CodeSections(), &OccupancySections(),
+        &TensorCopySections(), &OrderSections(), &GraphSections(), &FaultSections(), &StaleSections()})
     for (const NamedSection& s : *list) {
       bool wanted = prefixes.empty();
       for (const std::string& p : prefixes) wanted |= std::string(s.name).rfind(p, 0) == 0;

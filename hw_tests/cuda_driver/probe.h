@@ -96,6 +96,7 @@ const std::vector<NamedSection>& BasicSections();
 const std::vector<NamedSection>& MemorySections();
 const std::vector<NamedSection>& PoolSections();
 const std::vector<NamedSection>& CodeSections();
+const std::vector<NamedSection>& OccupancySections();
 const std::vector<NamedSection>& TensorCopySections();
 const std::vector<NamedSection>& OrderSections();
 const std::vector<NamedSection>& GraphSections();
