@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/tensor/state/gguf_blocks.h"
 
+#include <bit>
 #include <cstring>
 
 #include "src/base/half.h"
@@ -131,16 +132,29 @@ void Q6_K(const uint8_t* b, float* out) {
   }
 }
 
+void Q8_K(const uint8_t* b, float* out) {
+  // Sums of sixteen elements follow, for products of integers.
+  const auto d = std::bit_cast<float>(Word(b));
+  for (int i = 0; i < 256; ++i) out[i] = d * static_cast<float>(static_cast<int8_t>(b[4 + i]));
+}
+
 constexpr GgufType kTypes[] = {
-    {0, "F32", 1, 4, dtypes::kFloat32, nullptr},    {1, "F16", 1, 2, dtypes::kFloat16, nullptr},
-    {2, "Q4_0", 32, 18, dtypes::kFloat32, Q4_0},    {3, "Q4_1", 32, 20, dtypes::kFloat32, Q4_1},
-    {6, "Q5_0", 32, 22, dtypes::kFloat32, Q5_0},    {7, "Q5_1", 32, 24, dtypes::kFloat32, Q5_1},
-    {8, "Q8_0", 32, 34, dtypes::kFloat32, Q8_0},    {10, "Q2_K", 256, 84, dtypes::kFloat32, Q2_K},
-    {11, "Q3_K", 256, 110, dtypes::kFloat32, Q3_K}, {12, "Q4_K", 256, 144, dtypes::kFloat32, Q4_K},
-    {13, "Q5_K", 256, 176, dtypes::kFloat32, Q5_K}, {14, "Q6_K", 256, 210, dtypes::kFloat32, Q6_K},
-    {24, "I8", 1, 1, dtypes::kInt8, nullptr},       {25, "I16", 1, 2, dtypes::kInt16, nullptr},
-    {26, "I32", 1, 4, dtypes::kInt32, nullptr},     {27, "I64", 1, 8, dtypes::kInt64, nullptr},
-    {28, "F64", 1, 8, dtypes::kFloat64, nullptr},   {30, "BF16", 1, 2, dtypes::kBFloat16, nullptr},
+    {0, "F32", 1, 4, dtypes::kFloat32, nullptr},       {1, "F16", 1, 2, dtypes::kFloat16, nullptr},
+    {2, "Q4_0", 32, 18, dtypes::kFloat32, Q4_0},       {3, "Q4_1", 32, 20, dtypes::kFloat32, Q4_1},
+    {6, "Q5_0", 32, 22, dtypes::kFloat32, Q5_0},       {7, "Q5_1", 32, 24, dtypes::kFloat32, Q5_1},
+    {8, "Q8_0", 32, 34, dtypes::kFloat32, Q8_0},       {10, "Q2_K", 256, 84, dtypes::kFloat32, Q2_K},
+    {11, "Q3_K", 256, 110, dtypes::kFloat32, Q3_K},    {12, "Q4_K", 256, 144, dtypes::kFloat32, Q4_K},
+    {13, "Q5_K", 256, 176, dtypes::kFloat32, Q5_K},    {14, "Q6_K", 256, 210, dtypes::kFloat32, Q6_K},
+    {15, "Q8_K", 256, 292, dtypes::kFloat32, Q8_K},    {16, "IQ2_XXS", 256, 66, dtypes::kFloat32, Iq2Xxs},
+    {17, "IQ2_XS", 256, 74, dtypes::kFloat32, Iq2Xs},  {18, "IQ3_XXS", 256, 98, dtypes::kFloat32, Iq3Xxs},
+    {19, "IQ1_S", 256, 50, dtypes::kFloat32, Iq1S},    {20, "IQ4_NL", 32, 18, dtypes::kFloat32, Iq4Nl},
+    {21, "IQ3_S", 256, 110, dtypes::kFloat32, Iq3S},   {22, "IQ2_S", 256, 82, dtypes::kFloat32, Iq2S},
+    {23, "IQ4_XS", 256, 136, dtypes::kFloat32, Iq4Xs}, {24, "I8", 1, 1, dtypes::kInt8, nullptr},
+    {25, "I16", 1, 2, dtypes::kInt16, nullptr},        {26, "I32", 1, 4, dtypes::kInt32, nullptr},
+    {27, "I64", 1, 8, dtypes::kInt64, nullptr},        {28, "F64", 1, 8, dtypes::kFloat64, nullptr},
+    {29, "IQ1_M", 256, 56, dtypes::kFloat32, Iq1M},    {30, "BF16", 1, 2, dtypes::kBFloat16, nullptr},
+    {34, "TQ1_0", 256, 54, dtypes::kFloat32, Tq1_0},   {35, "TQ2_0", 256, 66, dtypes::kFloat32, Tq2_0},
+    {39, "MXFP4", 32, 17, dtypes::kFloat32, Mxfp4},    {40, "NVFP4", 64, 36, dtypes::kFloat32, Nvfp4},
 };
 
 }  // namespace

@@ -21,4 +21,20 @@ struct GgufType {
 // Null when the number is not known.
 const GgufType* FindGgufType(uint32_t number);
 
+// Blocks whose elements are points of lattices (IQ), places in lists of levels (IQ4, MXFP4, NVFP4) or three
+// values (TQ): gguf_blocks_levels.cc.
+void Iq1S(const uint8_t* block, float* out);
+void Iq1M(const uint8_t* block, float* out);
+void Iq2Xxs(const uint8_t* block, float* out);
+void Iq2Xs(const uint8_t* block, float* out);
+void Iq2S(const uint8_t* block, float* out);
+void Iq3Xxs(const uint8_t* block, float* out);
+void Iq3S(const uint8_t* block, float* out);
+void Iq4Nl(const uint8_t* block, float* out);
+void Iq4Xs(const uint8_t* block, float* out);
+void Tq1_0(const uint8_t* block, float* out);
+void Tq2_0(const uint8_t* block, float* out);
+void Mxfp4(const uint8_t* block, float* out);
+void Nvfp4(const uint8_t* block, float* out);
+
 }  // namespace understudy::state

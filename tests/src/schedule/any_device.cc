@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/src/schedule/any_device.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "mockgpu/amd/mock_kernel.h"
 #include "src/base/status.h"
 #include "src/runtime/amd/amd_device.h"
+#include "src/runtime/clang/clang_device.h"
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/machine/a64_device.h"
 #include "src/runtime/machine/x86_device.h"
+#include "src/runtime/opencl/opencl_device.h"
 #include "src/runtime/ref/ref_device.h"
 #include "tests/src/runtime/cuda/open_cuda.h"
 
@@ -32,6 +35,14 @@ absl::StatusOr<AnyDevice> OpenAnyDevice(const std::string& kind, EngineOptions o
   } else if (kind == "A64") {
     US_ASSIGN_OR_RETURN(std::shared_ptr<A64Device> a64, A64Device::Open());
     add(std::move(a64));
+  } else if (kind == "C") {
+    US_ASSIGN_OR_RETURN(std::shared_ptr<ClangDevice> c, ClangDevice::Open());
+    add(std::move(c));
+  } else if (kind == "OPENCL") {
+    // PoCL writes what it compiles.
+    if (const char* folder = std::getenv("TEST_TMPDIR")) setenv("POCL_CACHE_DIR", folder, 0);
+    US_ASSIGN_OR_RETURN(std::shared_ptr<OpenClDevice> opencl, OpenClDevice::Open());
+    add(std::move(opencl));
   } else if (kind == "CUDA") {
     US_ASSIGN_OR_RETURN(auto cuda, OpenCuda());
     add(std::move(cuda));

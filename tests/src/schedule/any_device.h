@@ -18,7 +18,8 @@ struct AnyDevice {
   std::function<absl::Status()> close = [] { return absl::OkStatus(); };
 };
 
-// REF, CPU, X86, A64, AMD or CUDA. NotFound where what the device runs on (QEMU) is absent.
+// REF, CPU, X86, A64, C (clang), OPENCL (PoCL), AMD or CUDA. NotFound where what the device runs on (QEMU, a
+// compiler, an OpenCL platform) is absent.
 absl::StatusOr<AnyDevice> OpenAnyDevice(const std::string& kind, EngineOptions options = {});
 
 }  // namespace understudy::test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that the safetensors and gguf packages wrote (tests/data/state/make_state.py): read to the same
 // elements, written to the same bytes, and refused at every length shorter than the whole.
+#include <zlib.h>
+
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "src/base/file.h"
@@ -67,6 +69,51 @@ TEST(Gguf, ElementsAreThePackages) {
   }
   // The file ends with padding that nothing needs.
   for (size_t n = 0; n + 64 < file.size(); ++n) EXPECT_FALSE(ParseGguf(Span(file).first(n)).ok()) << n;
+}
+
+// Hundreds of blocks of each type, so that every point of a lattice and every scale occurs: the sum of their
+// elements' bytes is the package's.
+TEST(Gguf, ManyBlocksOfEveryType) {
+  const auto want = nlohmann::json::parse(Read("gguf_many.json"));
+  const std::string file = Read("small.gguf");
+  const auto parsed = ParseGguf(Span(file));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  size_t compared = 0;
+  for (const GgufEntry& sample : parsed->entries) {
+    if (!want.at("types").contains(sample.type)) continue;
+    const auto& type = want.at("types").at(sample.type);
+    const size_t size = sample.bytes.size() / 2;  // the file has two blocks of each
+    std::vector<uint8_t> blocks(size * want.at("blocks").get<size_t>());
+    uint64_t state = sample.type_number;
+    for (uint8_t& b : blocks) {
+      state = state * 6364136223846793005 + 1442695040888963407;
+      b = static_cast<uint8_t>(state >> 56);
+    }
+    for (const size_t at : type.at("upper").get<std::vector<size_t>>()) {
+      for (size_t i = at; i < blocks.size(); i += size) blocks[i] &= 0xBF;
+    }
+    GgufEntry entry = sample;
+    entry.bytes = blocks;
+    const auto bytes = GgufElements(entry);
+    ASSERT_TRUE(bytes.ok());
+    EXPECT_EQ(crc32(0, bytes->data(), static_cast<uInt>(bytes->size())), type.at("crc").get<uint32_t>())
+        << sample.type;
+    ++compared;
+  }
+  EXPECT_EQ(compared, want.at("types").size());
+}
+
+TEST(Gguf, TypesWithoutAFormulaAreRefusedByNumber) {
+  std::string file = Read("small.gguf");
+  // The type of the first tensor follows its name, its number of axes and its sizes.
+  const size_t at = file.find("Q4_0") + 4 + 4 + 2 * 8;
+  ASSERT_EQ(file[at], 2);
+  for (const char number : {4, 9, 31, 41, 99}) {
+    file[at] = number;
+    const absl::Status s = ParseGguf(Span(file)).status();
+    EXPECT_TRUE(absl::IsUnimplemented(s)) << s;
+    EXPECT_NE(std::string(s.message()).find("is of type " + std::to_string(number)), std::string::npos) << s;
+  }
 }
 
 }  // namespace
