@@ -53,8 +53,9 @@ struct OperandSpec {
   bool special = false;      // special registers too
   bool no_float = false;     // no register of a float type
   bool selector = false;     // .b0 .h1
-  bool sink = false;         // _ too
-  bool pair = false;         // d|p
+  bool register_only = false;
+  bool sink = false;  // _ too
+  bool pair = false;  // d|p
   bool pair_optional = false;
   // May be left out; with `needs_modifier` it stands exactly when the instruction has one of them.
   bool optional = false;
@@ -64,12 +65,14 @@ struct OperandSpec {
 // "90a" of a form's targets.
 struct TargetSpec {
   int sm = 0;
-  char suffix = 0;  // 'a': that one alone; 'f': its family; 0: that and later ones
-  bool Admits(int sm_of_module, char suffix_of_module) const;
+  char suffix = 0;      // 'a': that one alone; 'f': its family; 0: that and later ones
+  int ptx_version = 0;  // x10: the first in which that target has it
+  bool Admits(int sm_of_module, char suffix_of_module, int version_of_module) const;
 };
 
 struct CompiledForm {
   std::vector<ModifierSlot> slots;
+  std::vector<std::string> name_words;  // where the modifiers begin with them, they keep their places
   std::vector<OperandSpec> operands;
   std::vector<TargetSpec> targets;
   size_t least_operands = 0;
@@ -107,9 +110,10 @@ const std::vector<ModifierRule>& ModifierRules();
 const ModifierRule* BrokenRule(Op op, const std::vector<std::string>& modifiers, int* at);
 
 // Whether the modifiers fill the form's slots. ptxas takes them in any order except that types, state spaces
-// and layouts keep theirs; so does this. `canonical`: the modifiers in the form's order.
+// and layouts keep theirs and that parts of the name come first; so does this. `canonical`: the modifiers in
+// the form's order. With `loose` parts of the name may stand anywhere: for messages.
 bool MatchModifiers(const CompiledForm& form, const std::vector<std::string>& modifiers,
-                    std::vector<std::string>* canonical);
+                    std::vector<std::string>* canonical, bool loose = false);
 
 // Coordinates of a tensor or texture operand: words that the geometry asks for, 0 where none is named.
 int CoordinateCount(Op op, const std::vector<std::string>& modifiers);

@@ -41,6 +41,14 @@ constexpr RuleRow kRules[] = {
 #define DEMAND(op, when, then) {false, op, when, then},
 #include "emu/ptx/isa/forms.inc"
 };
+struct NameRow {
+  const char* ops;
+  const char* words;
+};
+constexpr NameRow kNames[] = {
+#define NAME(ops, words) {ops, words},
+#include "emu/ptx/isa/forms.inc"
+};
 struct FormRow {
   Op op;
   const char* syntax;
@@ -222,6 +230,9 @@ OperandSpec ParseOperandSpec(std::string text) {
       case '@':
         spec.selector = true;
         break;
+      case '+':
+        spec.register_only = true;
+        break;
       case '_':
         spec.sink = true;
         break;
@@ -303,7 +314,10 @@ std::vector<TargetSpec> ParseTargets(const std::string& text) {
     TargetSpec spec;
     while (at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])))
       spec.sm = spec.sm * 10 + text[at++] - '0';
-    if (at < text.size() && text[at] != '|') spec.suffix = text[at++];
+    if (at < text.size() && text[at] != '|' && text[at] != '@') spec.suffix = text[at++];
+    if (at < text.size() && text[at] == '@')
+      for (++at; at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]));)
+        spec.ptx_version = spec.ptx_version * 10 + text[at++] - '0';
     if (at < text.size()) US_CHECK(text[at] == '|');
     ++at;
     out.push_back(spec);
@@ -320,6 +334,10 @@ CompiledForm Compile(const Form& form) {
   out.slots = ParseModifiers(name.substr(op.size()));
   if (space != std::string::npos) out.operands = ParseOperandSpecs(form.syntax.substr(space + 1));
   out.targets = ParseTargets(form.targets);
+  for (const NameRow& row : kNames) {
+    const std::vector<std::string> ops = Split(row.ops, '|');
+    if (std::find(ops.begin(), ops.end(), op) != ops.end()) out.name_words = Split(row.words, ' ');
+  }
   for (const OperandSpec& spec : out.operands) out.least_operands += spec.optional ? 0 : 1;
   return out;
 }
@@ -330,14 +348,18 @@ bool SameFamily(int family, int sm) {
   return family / 10 == sm / 10 && sm >= family;
 }
 
-// Types, state spaces and layouts keep their order among themselves.
+// Types, state spaces, layouts and the like keep their order among themselves.
 int OrderedClass(const std::string& modifier) {
   Type type;
   if (FindType(modifier, &type)) return 1;
   for (const char* space : {"global", "shared", "shared::cta", "shared::cluster", "const", "local", "param",
                             "param::entry", "param::func"})
     if (modifier == space) return 2;
-  return modifier == "row" || modifier == "col" ? 3 : 0;
+  if (modifier == "row" || modifier == "col") return 3;
+  // The operation and its reduction; the primary and the secondary priority.
+  if (modifier == "and" || modifier == "or" || modifier == "xor" || modifier == "popc") return 4;
+  if (modifier.compare(0, 9, "L2::evict") == 0) return 5;
+  return modifier == "b8x16" || modifier == "b6x16_p32" || modifier == "b4x16_p64" ? 6 : 0;
 }
 
 class ModifierMatcher {
@@ -530,17 +552,24 @@ const ModifierRule* BrokenRule(Op op, const std::vector<std::string>& modifiers,
   return nullptr;
 }
 
-bool TargetSpec::Admits(int sm_of_module, char suffix_of_module) const {
+bool TargetSpec::Admits(int sm_of_module, char suffix_of_module, int version_of_module) const {
+  if (version_of_module < ptx_version) return false;
   if (suffix == 0) return sm_of_module >= sm;
   if (suffix == 'a') return suffix_of_module == 'a' && sm_of_module == sm;
   return suffix_of_module != 0 && SameFamily(sm, sm_of_module);
 }
 
 bool MatchModifiers(const CompiledForm& form, const std::vector<std::string>& modifiers,
-                    std::vector<std::string>* canonical) {
+                    std::vector<std::string>* canonical, bool loose) {
   if (modifiers.size() > 64) return false;
   ModifierMatcher matcher(form, modifiers);
   if (!matcher.Match(0)) return false;
+  const std::vector<size_t>& order = matcher.order();
+  for (size_t i = 0; i < order.size() && !loose; ++i) {
+    const std::string& word = modifiers[order[i]];
+    if (std::find(form.name_words.begin(), form.name_words.end(), word) == form.name_words.end()) break;
+    if (order[i] != i) return false;
+  }
   if (canonical != nullptr) {
     canonical->clear();
     for (size_t index : matcher.order()) canonical->push_back(modifiers[index]);

@@ -51,7 +51,8 @@ const std::vector<Form>& Forms();
 
 // Instructions of a form as text: "add.s32 %r1, %r2, %r3;", with the registers and variables that FormModule
 // declares. Together they use every alternative of every choice of the form at least once, and every
-// combination of types as far as `limit` allows. Never empty.
+// combination of types as far as `limit` allows, but for what FormModule's addresses of 64 bits forbid. Never
+// empty.
 std::vector<std::string> FormExamples(int form, size_t limit = 64);
 
 // A .version and a .target for which the form and all of these examples are legal: the least ones.

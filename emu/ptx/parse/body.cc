@@ -328,7 +328,7 @@ bool Parser::ParseInstruction() {
     return false;
   }
   OperandFault fault;
-  if (!choice.candidates.empty() && !CheckOperands(*function_, choice, &instruction, &fault))
+  if (!choice.candidates.empty() && !CheckOperands(module_, *function_, choice, &instruction, &fault))
     Fail(fault.location, fault.message);
   function_->body.push_back(std::move(instruction));
   return true;

@@ -30,7 +30,7 @@ struct OperandFault {
   Location location;
 };
 // Sets Instruction::form and puts the modifiers in that form's order, or says which operand is wrong.
-bool CheckOperands(const Function& function, const FormChoice& choice, Instruction* instruction,
-                   OperandFault* fault);
+bool CheckOperands(const Module& module, const Function& function, const FormChoice& choice,
+                   Instruction* instruction, OperandFault* fault);
 
 }  // namespace understudy::emu::ptx

@@ -54,6 +54,11 @@ void Parser::Recover(bool in_body) {
     if (cursor_.IsPunct("{")) {
       ++braces;
     } else if (cursor_.IsPunct("}")) {
+      if (braces == 0 && in_body && cursor_.IsPunct(";", 1)) {  // "{%r1, %r2 };" that lost its '{'
+        cursor_.Next();
+        cursor_.Next();
+        return;
+      }
       if (braces == 0) {
         if (!in_body) cursor_.Next();
         return;

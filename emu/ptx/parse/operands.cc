@@ -272,12 +272,14 @@ bool Parser::ParseNamed(Instruction* instruction, Operand* operand) {
 
 bool Parser::ParseOffsets(int64_t* offset) {
   while (cursor_.IsPunct("+") || cursor_.IsPunct("-")) {
-    const bool minus = cursor_.Next().text == "-";
+    if (cursor_.IsPunct("-"))
+      return Fail(cursor_.Peek().location, "'-' after an address: expected '+', as in [a+-8]");
+    cursor_.Next();
     const Location where = cursor_.Peek().location;
     Constant value;
     if (!ParseConstantTerm(&cursor_, &value)) return false;
     if (value.IsFloat()) return Fail(where, "an address offset is a float: expected an integer");
-    const uint64_t sum = static_cast<uint64_t>(*offset) + (minus ? -value.bits : value.bits);
+    const uint64_t sum = static_cast<uint64_t>(*offset) + value.bits;
     *offset = static_cast<int64_t>(sum);
   }
   return true;

@@ -197,24 +197,24 @@ uint64_t AtomicUpdate(AtomicOp op, Type type, uint8_t* at, uint64_t operand, uin
 }
 
 #if defined(__x86_64__)
-// One instruction of the host, so that 128-bit updates are atomic against narrower ones too.
-__attribute__((target("cx16"))) static Bits128 Swap128(AtomicOp op, uint8_t* at, Bits128 operand,
-                                                       Bits128 swap) {
-  using U128 = unsigned __int128;
-  auto* cell = reinterpret_cast<U128*>(at);
-  const auto join = [](Bits128 v) { return U128{v.high} << 64 | v.low; };
-  U128 old;
-  if (op == AtomicOp::kCas) {
-    old = __sync_val_compare_and_swap(cell, join(operand), join(swap));
-  } else {
-    old = 0;
-    for (;;) {
-      const U128 seen = __sync_val_compare_and_swap(cell, old, join(operand));
-      if (seen == old) break;
-      old = seen;
-    }
+// One instruction of the host, so that 128-bit updates are atomic against narrower ones too; written out
+// because compilers call a library for it, each another one. Answers what the cell held.
+static Bits128 CompareAndSwap128(uint8_t* cell, Bits128 expected, Bits128 desired) {
+  asm volatile("lock cmpxchg16b %0"
+               : "+m"(*reinterpret_cast<unsigned __int128*>(cell)), "+a"(expected.low), "+d"(expected.high)
+               : "b"(desired.low), "c"(desired.high)
+               : "cc", "memory");
+  return expected;
+}
+
+static Bits128 Swap128(AtomicOp op, uint8_t* at, Bits128 operand, Bits128 swap) {
+  if (op == AtomicOp::kCas) return CompareAndSwap128(at, operand, swap);
+  Bits128 old{};
+  for (;;) {
+    const Bits128 seen = CompareAndSwap128(at, old, operand);
+    if (seen.low == old.low && seen.high == old.high) return old;
+    old = seen;
   }
-  return {static_cast<uint64_t>(old), static_cast<uint64_t>(old >> 64)};
 }
 #else
 static Bits128 Swap128(AtomicOp op, uint8_t* at, Bits128 operand, Bits128 swap) {

@@ -119,6 +119,7 @@ class Wrong : public emu::ptx::conform::Backend {
       launch->ptx.replace(at, 3, "add");
     return right_->Run(launch);
   }
+  absl::Status Load(const std::string& ptx) override { return right_->Load(ptx); }
 
  private:
   const std::unique_ptr<emu::ptx::conform::Backend> right_ = emu::ptx::conform::MakeEmulator(Options());

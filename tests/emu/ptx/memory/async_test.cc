@@ -142,7 +142,8 @@ TEST_F(Async, BulkCopiesCountBytes) {
      1);
   EXPECT_EQ(m.Pred("%p0") & 1, 1u);
   EXPECT_EQ(std::memcmp(m.shared(), buffer, 1024), 0);
-  EXPECT_EQ(m.Run("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [smem], [%d1], 24, "
+  m.SetAll("%r3", 24);
+  EXPECT_EQ(m.Run("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [smem], [%d1], %r3, "
                   "[smem+2048];",
                   1),
             ExecResult::kFault);

@@ -155,6 +155,106 @@ TEST(PtxLegality, ModifiersComeInAnyOrderAndLeaveInTheManuals) {
   EXPECT_NE(Error("cvt.f32.u32 %f1, %r1;"), "");
 }
 
+TEST(PtxLegality, PartsOfTheNameComeFirst) {
+  EXPECT_EQ(Error("mul.s32.wide %l1, %r1, %r2;"),
+            "1:8: '.wide' is out of place in 'mul.s32.wide': expected 'mul.wide.s32'");
+  EXPECT_EQ(Error("bar.cta.popc.red.u32 %r1, 0, %p1;").substr(0, 23), "1:13: '.red' is out of ");
+  EXPECT_EQ(Error("cp.bulk.async.commit_group;"),
+            "1:8: '.async' is out of place in 'cp.bulk.async.commit_group': expected 'cp.async.bulk.commit_group'");
+}
+
+TEST(PtxLegality, Addresses) {
+  EXPECT_EQ(Error("ld.global.u32 %r1, [%l1-8];"), "1:24: '-' after an address: expected '+', as in [a+-8]");
+  EXPECT_EQ(Error("ld.global.u32 %r1, [%l1+-8];"), "");
+  EXPECT_EQ(Error("ld.global.u32 %r1, [gv-4];"), "1:23: '-' after an address: expected '+', as in [a+-8]");
+  EXPECT_EQ(Error("ld.global.u32 %r1, [1024];"),
+            "1:20: operand 2 of 'ld.global.u32' is a constant address: expected a register or a variable");
+  EXPECT_EQ(Error("ld.local.u32 %r1, [8];"), "");
+  EXPECT_EQ(
+      Error("ld.global.u32 %r1, [sv];"),
+      "1:20: operand 2 of 'ld.global.u32' is the variable 'sv' in .shared: expected a variable in .global");
+  EXPECT_EQ(
+      Error("ld.u32 %r1, [cv];"),
+      "1:13: operand 2 of 'ld.u32' is the variable 'cv' in .const: expected a variable that has a generic "
+      "address");
+  EXPECT_EQ(Error("st.param.u32 [pp], %r1;"),
+            "1:14: operand 1 of 'st.param.u32' is the kernel's parameter 'pp': expected memory that can be "
+            "written");
+  EXPECT_EQ(
+      Error("ld.global.u32 %r1, [%r2];"),
+      "1:20: operand 2 of 'ld.global.u32' is an address in a register of type .b32: expected a register of "
+      "64 bits, as .address_size says");
+  EXPECT_EQ(Error("ld.shared.u32 %r1, [%r2];"), "");
+  EXPECT_EQ(Error("mov.u32 %r1, gv;").substr(0, 60),
+            "1:14: operand 2 of 'mov.u32' is the address of 'gv': expecte");
+  EXPECT_EQ(Error("cvta.global.u32 %r1, %r2;"),
+            "1:1: 'cvta.global.u32' converts addresses of 32 bits: the module has .address_size 64");
+  EXPECT_EQ(Error("ld.global.u32 %r1, [nowhere];"), "1:21: 'nowhere' is not declared");
+  EXPECT_EQ(Error("ld.global.u32 %r1, [%r999];"), "1:21: '%r999' is not declared: '%r<301>' ends before it");
+  EXPECT_EQ(Error("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%l1, {%r1}], [%l2];"),
+            "1:55: operand 1 of 'cp.async.bulk.tensor.2d.global.shared::cta.bulk_group' is an address with a "
+            "vector of 1: expected 2 coordinates in {}, of 32 bits that are no float");
+}
+
+TEST(PtxLegality, VectorsAndSelectors) {
+  EXPECT_EQ(
+      Error("ld.global.v2.u32 {%r1, %l2}, [%l1];"),
+      "1:18: operand 1 of 'ld.global.v2.u32' is a vector of registers of types .b32 and .b64: expected a "
+      "vector of 2 registers of type .u32");
+  EXPECT_EQ(
+      Error("ld.global.v2.u32 {%f1, %f2}, [%l1];"),
+      "1:18: operand 1 of 'ld.global.v2.u32' is a vector of registers of type .f32: expected a vector of 2 "
+      "registers of type .u32");
+  EXPECT_EQ(Error("ld.global.v2.u32 {%r1, _}, [%l1];"), "");
+  EXPECT_EQ(Error("ld.global.v2.u32 {_, _}, [%l1];").substr(0, 62),
+            "1:18: operand 1 of 'ld.global.v2.u32' is a vector of '_' alone");
+  EXPECT_EQ(Error("st.global.v2.u32 [%l1], {%r1, _};").substr(0, 48),
+            "1:25: operand 2 of 'st.global.v2.u32' is '_': ex");
+  EXPECT_EQ(
+      Error("vadd.u32.u32.u32 %r1, %r2.b4, %r3;"),
+      "1:23: operand 2 of 'vadd.u32.u32.u32' is a register with '.b4': expected one of .b0 to .b3, .h0 and "
+      ".h1");
+  EXPECT_EQ(Error("vadd2.u32.u32.u32 %r1, %r2.h10, 1, %r4;").substr(0, 60),
+            "1:33: operand 3 of 'vadd2.u32.u32.u32' is an integer constan");
+  EXPECT_EQ(Error("add.u32 %r1.h0, %r2, %r3;"),
+            "1:9: operand 1 of 'add.u32' is a part of a register: expected a whole register");
+}
+
+// A brace that is missing costs its own instruction alone.
+TEST(PtxLegality, AMissingBraceDoesNotSwallowTheFunction) {
+  const std::vector<std::string> errors =
+      Errors({"ld.global.v2.u32 {%r1, %r2, [%l1];", "add.u32 %r1, %r2, %r3;", "st.global.v2.u32 [%l1], %r1};",
+              "add.u33 %r1, %r2, %r3;"});
+  ASSERT_EQ(errors.size(), 3u);
+  EXPECT_EQ(errors[0], "1:29: expected an element of a vector, got '['");
+  EXPECT_EQ(errors[1].substr(0, 4), "3:28");
+  EXPECT_EQ(errors[2].substr(0, 4), "4:4:");
+}
+
+// Errors of every layer of the parser come together, in the order of the text, each with the line it is in.
+TEST(PtxLegality, TheWholeReport) {
+  const ParseResult result = Parse(
+      ".version 8.8\n.target sm_90a\n.address_size 64\n"
+      ".visible .entry k(.param .u64 p)\n{\n"
+      "  .reg .b32 %r<3>;\n"
+      "  add.u23 %r1, %r2, %r1;\n"
+      "  mvo.u32 %r1, %r2;\n"
+      "  add.u32 %r1, %r5, %r1;\n"
+      "  bra.uni AWAY;\n"
+      "  ret;\n}\n",
+      {"k.ptx", 50});
+  EXPECT_EQ(result.module, nullptr);
+  EXPECT_EQ(result.Text(),
+            "k.ptx:7:6: error: unknown modifier '.u23' of 'add'; did you mean '.u32'?\n"
+            "    add.u23 %r1, %r2, %r1;\n"
+            "k.ptx:8:3: error: unknown instruction 'mvo'; did you mean 'mov'?\n"
+            "    mvo.u32 %r1, %r2;\n"
+            "k.ptx:9:16: error: '%r5' is not declared: '%r<3>' ends before it\n"
+            "    add.u32 %r1, %r5, %r1;\n"
+            "k.ptx:10:11: error: the label 'AWAY' is not defined in this block or around it\n"
+            "    bra.uni AWAY;\n");
+}
+
 // Every example of every form parses for the form's version and target, as an instruction of that form or of
 // one with the same name: no row of the table is dead.
 TEST(PtxLegality, EveryExampleOfEveryFormParses) {
