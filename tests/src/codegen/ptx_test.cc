@@ -70,6 +70,32 @@ TEST(PtxTensorCores, EveryCoreGivesExactProducts) {
   }
 }
 
+TEST(PtxTensorCores, DistinctElementsKeepTheirPlaces) {
+  PtxDevice device("sm_90");
+  RefDevice ref;
+  const ChoiceList none;
+  for (size_t i = 0; i < device.target().tensor_cores.size(); ++i) {
+    const TensorCore& core = device.target().tensor_cores[i];
+    const std::string number = std::to_string(i);
+    const std::pair<ProductSize, std::string> cases[] = {
+        {{core.m, core.n, core.k}, "tc(0," + number + ")"},
+        {{2 * core.n, 2 * core.m, 2 * core.k}, "tc(1," + number + ") unroll(0,2)"},
+    };
+    for (const auto& [size, text] : cases) {
+      SCOPED_TRACE(core.name + " " + text);
+      for (const RandomKernel& k : MakeDistinctProducts(size, core.in, core.out, core.in.IsUnsigned())) {
+        const auto expected = RunKernel(ref, k, &none);
+        ASSERT_TRUE(expected.ok()) << expected.status();
+        const auto choices = ParseChoices(text);
+        ASSERT_TRUE(choices.ok()) << choices.status();
+        const auto got = RunKernel(device, k, &*choices);
+        ASSERT_TRUE(got.ok()) << got.status();
+        EXPECT_EQ(Difference(k.dtypes[0], *expected, *got), "");
+      }
+    }
+  }
+}
+
 TEST(NvidiaTargets, OthersAreNamed) {
   for (const char* text : {"sm_60", "sm_", "90", "sm_90x", "gfx1100", ""})
     EXPECT_EQ(NvidiaTarget(text).status().code(), absl::StatusCode::kInvalidArgument) << text;

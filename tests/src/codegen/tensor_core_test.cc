@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices on the tensor cores of every AMD target, against REF. Where every partial sum is exact
-// (small whole numbers, all elements distinct enough that a wrong layout shows) the bits must be equal.
+// (small whole numbers; factors of which all elements differ, with factors that select) the bits must be
+// equal.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -58,6 +59,21 @@ TEST_P(TensorCores, EveryCoreGivesExactProducts) {
     Check(device, Product(several, core), tc + " local(0,2) upcast(1,3)");
     // The other use: rows and columns change places.
     Check(device, Product(several, core), "tc(1," + std::to_string(i) + ") unroll(0,2)");
+  }
+}
+
+TEST_P(TensorCores, DistinctElementsKeepTheirPlaces) {
+  EmulatedDevice device(GetParam());
+  for (size_t i = 0; i < device.target().tensor_cores.size(); ++i) {
+    const TensorCore& core = device.target().tensor_cores[i];
+    SCOPED_TRACE(core.name + " " + core.in.Name());
+    const std::string number = std::to_string(i);
+    const auto check = [&](const ProductSize& size, const std::string& text) {
+      for (const RandomKernel& k : MakeDistinctProducts(size, core.in, core.out, OneSign(core)))
+        Check(device, k, text);
+    };
+    check({core.m, core.n, core.k}, "tc(0," + number + ")");
+    check({2 * core.m, 2 * core.n, 2 * core.k}, "tc(1," + number + ") unroll(0,2) upcast(0,2)");
   }
 }
 
