@@ -12,6 +12,7 @@
 #include "src/base/bits.h"
 #include "src/base/status.h"
 #include "src/codegen/free_ranges.h"
+#include "src/codegen/keep.h"
 #include "src/codegen/pack.h"
 #include "src/codegen/stages.h"
 #include "src/codegen/tensor_core.h"
@@ -65,8 +66,9 @@ absl::StatusOr<ChoiceList> ParseChoices(const std::string& text) {
         std::find_if(std::begin(kNames), std::end(kNames), [&](const char* n) { return name == n; });
     if (it == std::end(kNames)) {
       return bad(
-          "upcast, vectorize, unroll, local, group, thread, swap, nolocals, pad, pad_reduce, tc, block, pack "
-          "or stream");
+          "upcast, vectorize, unroll, local, group, thread, swap, nolocals, pad, pad_reduce, tc, block, "
+          "pack, "
+          "stream or keep");
     }
     c.kind = static_cast<ChoiceKind>(it - kNames);
     list.push_back(c);
@@ -168,14 +170,17 @@ class Splitter {
     if (packed_ && c.kind != ChoiceKind::kPack) return No("it comes before operands are packed");
     if (c.kind == ChoiceKind::kNoLocals) return NoLocals(c);
     if (c.kind == ChoiceKind::kTensorCore) return UseTensorCore(c);
-    const bool reduce =
-        c.kind == ChoiceKind::kUnroll || c.kind == ChoiceKind::kGroup || c.kind == ChoiceKind::kPadReduce;
+    const bool reduce = c.kind == ChoiceKind::kUnroll || c.kind == ChoiceKind::kGroup ||
+                        c.kind == ChoiceKind::kPadReduce || c.kind == ChoiceKind::kKeep;
     std::vector<UOpRef>& axes = reduce ? ranges_.reduces : ranges_.outputs;
     if (c.axis < 0 || c.axis >= static_cast<int>(axes.size())) {
       return No("the kernel has ", axes.size(), reduce ? " reduce" : " output", " ranges");
     }
     UOpRef& axis = axes[c.axis];
     if (axis == nullptr) return No("the axis is used up");
+    if (c.kind == ChoiceKind::kKeep) return Keep(axis, c.amount);
+    if (kept_) US_RETURN_IF_ERROR(MayFollowKeep(c));
+    only_kept_ = false;
     if (c.kind == ChoiceKind::kSwap) return Swap(c);
     if (c.kind == ChoiceKind::kPack) return Pack(axis, c.amount);
     if (c.kind == ChoiceKind::kPadOutput || c.kind == ChoiceKind::kPadReduce) return Pad(axis, c.amount);
@@ -376,6 +381,33 @@ class Splitter {
     return absl::OkStatus();
   }
 
+  // Arrays hold one row.
+  absl::Status Keep(const UOpRef& reduce, int64_t output) {
+    if (target_.pack_bytes == 0) return No("the target has no cache to keep values in");
+    if (split_ && !only_kept_) return No("it comes before ranges are split");
+    if (output < 0 || output >= static_cast<int64_t>(ranges_.outputs.size()))
+      return No("the kernel has ", ranges_.outputs.size(), " output ranges");
+    // Four registers at a time, whose chains of operations go on side by side.
+    US_ASSIGN_OR_RETURN(kernel_, KeepValues(kernel_, reduce, ranges_.outputs[output],
+                                            4 * target_.vector_bytes, target_.pack_bytes, &numbers_));
+    split_ = kept_ = only_kept_ = true;
+    return absl::OkStatus();
+  }
+  absl::Status MayFollowKeep(const Choice& c) const {
+    switch (c.kind) {
+      case ChoiceKind::kUnroll:
+      case ChoiceKind::kGroup:
+      case ChoiceKind::kThread:
+        return absl::OkStatus();
+      case ChoiceKind::kUpcast:
+      case ChoiceKind::kVectorize:
+        if (c.axis + 1 == static_cast<int>(ranges_.outputs.size())) return absl::OkStatus();
+        return No("an array holds the values of one row");
+      default:
+        return No("it comes before values are kept");
+    }
+  }
+
   // Only how the stores are rendered: the kernel stays as it is.
   absl::Status Stream(const Choice& c) {
     if (c.axis != 0) return No("it takes (0, a PARAM)");
@@ -508,8 +540,10 @@ class Splitter {
   KernelRanges ranges_;  // what is left of each axis; null when nothing is
   int64_t upcast_ = 1, unroll_ = 1, threads_ = 1;
   bool vector_ = false, thread_ = false, no_locals_ = false, tensor_core_ = false;
-  bool split_ = false;   // a range has been split
-  bool packed_ = false;  // an operand has been packed
+  bool split_ = false;      // a range has been split
+  bool packed_ = false;     // an operand has been packed
+  bool kept_ = false;       // values are kept in arrays
+  bool only_kept_ = false;  // and nothing has been done since
   std::vector<int64_t> streams_;
   PackNumbers numbers_;
   UOpRef group_;

@@ -4,9 +4,11 @@
 #include <numeric>
 #include <optional>
 
+#include "absl/container/flat_hash_set.h"
 #include "src/codegen/affine.h"
 #include "src/codegen/choices.h"
 #include "src/codegen/free_ranges.h"
+#include "src/codegen/keep.h"
 #include "src/uop/graph.h"
 
 namespace understudy {
@@ -42,6 +44,10 @@ class Chooser {
       if (!TensorCores()) Workgroups();
     } else {
       if (Contraction()) return std::move(choices_);
+      if (Rows()) {
+        Streams();
+        return std::move(choices_);
+      }
       ThreadsOnSlowest();
       if (ranges_.reduces.empty()) {
         if (!Transposition()) Elementwise();
@@ -71,7 +77,7 @@ class Chooser {
   bool Try(ChoiceKind kind, size_t axis, int64_t amount) {
     const Choice c{kind, static_cast<int>(axis), amount};
     const bool plain = kind == ChoiceKind::kTensorCore || kind == ChoiceKind::kSwap ||
-                       kind == ChoiceKind::kPack || kind == ChoiceKind::kStream;
+                       kind == ChoiceKind::kPack || kind == ChoiceKind::kStream || kind == ChoiceKind::kKeep;
     if ((amount < 2 && !plain) || !CheckChoice(kernel_, target_, choices_, c).ok()) return false;
     choices_.push_back(c);
     if (!plain && kind != ChoiceKind::kUnroll && kind != ChoiceKind::kGroup)
@@ -308,25 +314,81 @@ class Chooser {
     const auto vector = VectorAxis();
     const int64_t lanes = RegisterBytes() / widest_;
     if (!vector || left_[*vector] % lanes != 0 || !Try(ChoiceKind::kVectorize, *vector, lanes)) return;
-    // Copies of the body whose chains of dependent operations go on side by side: the processor looks ahead
-    // less far than the next turn of a long one.
+    Copies(*vector);
+  }
+  // Copies of the body whose chains of dependent operations go on side by side: the processor looks ahead
+  // less far than the next turn of a long one.
+  void Copies(size_t axis) {
     constexpr int64_t kOperations = 2000;
     for (const int64_t copies : {8, 4, 2}) {
-      if (copies * Operations() <= kOperations && left_[*vector] % copies == 0 &&
-          Try(ChoiceKind::kUpcast, *vector, copies))
+      if (copies * Operations(kernel_) <= kOperations && left_[axis] % copies == 0 &&
+          Try(ChoiceKind::kUpcast, axis, copies))
         return;
     }
   }
-  // About how many a step of the kernel takes once it is decomposed.
-  int64_t Operations() const {
+  // About how many a step of `root` takes once it is decomposed, beside what its reductions take.
+  static int64_t Operations(const UOpRef& root) {
     int64_t n = 0;
-    for (const UOp* u : uop::Toposort(kernel_)) {
+    std::vector<const UOp*> stack{root.get()};
+    absl::flat_hash_set<const UOp*> seen;
+    while (!stack.empty()) {
+      const UOp* u = stack.back();
+      stack.pop_back();
+      if (!seen.insert(u).second || u->op() == Op::kReduce || u->op() == Op::kIndex) continue;
+      for (const UOpRef& s : u->src()) stack.push_back(s.get());
       if (!IsAlu(u->op())) continue;
       const bool turns = u->op() == Op::kSin || u->op() == Op::kCos;
       n += turns ? 300 : u->op() == Op::kLog2 ? 50 : u->op() == Op::kExp2 ? 25 : 1;
     }
     return n;
   }
+
+  // Reductions along rows, then every element of the row: the loops over a row run one after the other.
+  bool Rows() {
+    if (target_.pack_bytes == 0 || ranges_.reduces.empty() || left_.empty()) return false;
+    const auto vector = VectorAxis();
+    const int64_t lanes = RegisterBytes() / widest_;
+    if (!vector || *vector + 1 != left_.size() || left_[*vector] < lanes) return false;
+    const UOpRef& column = ranges_.outputs[*vector];
+    for (const UOpRef& n : uop::NodesOf(kernel_, Op::kReduce)) {
+      // Each at the level of its row, and reading on from where the one before it stopped.
+      if (free_.DependsOn(n, column)) return false;
+      for (const UOpRef& r : free_.Of(n)) {
+        if (std::find(ranges_.outputs.begin(), ranges_.outputs.end(), r) == ranges_.outputs.end())
+          return false;
+      }
+      const UOpRef& fastest = n->src(n->num_src() - 1);
+      for (const UOp* u : uop::Toposort(UOpRef(n->src(0)))) {
+        if (u->op() != Op::kLoad) continue;
+        const auto stride = Stride(u->src(0), fastest);
+        if (!stride || *stride < 0 || *stride > 1) return false;
+      }
+    }
+    std::vector<size_t> rows(left_.size() - 1);
+    std::iota(rows.begin(), rows.end(), size_t{0});
+    // What takes less than reading it back is not kept.
+    constexpr int64_t kWorthKeeping = 8;
+    for (size_t a = 0; a < ranges_.reduces.size(); ++a) {
+      const auto values = KeptValues(kernel_, ranges_.reduces[a], column);
+      if (values.ok() && std::any_of(values->begin(), values->end(),
+                                     [](const UOpRef& v) { return Operations(v) >= kWorthKeeping; }))
+        Try(ChoiceKind::kKeep, a, static_cast<int64_t>(*vector));
+    }
+    Threads(rows);
+    for (size_t a = ranges_.reduces.size(); a-- > 0;) {
+      const bool sum = SumsFloats(ranges_.reduces[a]);
+      if (sum && RangeEnd(ranges_.reduces[a]) < kEnoughToGroup) {
+        TryLargest(ChoiceKind::kUnroll, a, {16, 8, 4});
+      } else if (sum) {
+        TryLargest(ChoiceKind::kGroup, a, {4 * lanes, 2 * lanes, lanes, 8, 4});
+      } else {
+        TryLargest(ChoiceKind::kUnroll, a, {4 * lanes, 2 * lanes, lanes, 8, 4});
+      }
+    }
+    if (Try(ChoiceKind::kVectorize, *vector, lanes)) Copies(*vector);
+    return true;
+  }
+
   void Streams() {
     for (const UOpRef& store : stores_) {
       if (IsStreamed(store)) Try(ChoiceKind::kStream, 0, store->src(0)->arg_as<int64_t>());

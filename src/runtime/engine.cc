@@ -172,7 +172,13 @@ absl::StatusOr<Engine::CachedSchedule*> Engine::FindSchedule(const Call& call) {
     ++stats_.schedule_cache_hits;
     return it->second.get();
   }
-  US_ASSIGN_OR_RETURN(Schedule schedule, MakeSchedule(call));
+  ScheduleOptions schedule_options;
+  for (const std::string& name : call.devices) {
+    const auto device = devices_.Find(name);
+    if (device.ok() && (*device)->target().pack_bytes > 0)
+      schedule_options.row_bytes[name] = (*device)->target().pack_bytes;
+  }
+  US_ASSIGN_OR_RETURN(Schedule schedule, MakeSchedule(call, schedule_options));
   ++stats_.schedules_made;
   auto cached = std::make_unique<CachedSchedule>();
   cached->sink = call.sink;

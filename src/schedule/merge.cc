@@ -408,6 +408,10 @@ const char* MergeReasonText(MergeReason reason) {
       return "reads the same input";
     case MergeReason::kSharesLaunch:
       return "costs less than a launch";
+    case MergeReason::kReadsRow:
+      return "goes over a row again while the cache holds it";
+    case MergeReason::kSharesRow:
+      return "reduces the same rows";
   }
   return "";
 }
@@ -435,7 +439,10 @@ std::vector<KernelDraft> DraftsOf(const Batch& batch, const std::vector<Unit>& u
     }
   }
   KernelDraft draft;
-  draft.ranges = first.ranges;
+  const auto whole =
+      std::find_if(batch.members.begin(), batch.members.end(), [](const auto& m) { return !m.of_row; });
+  const Unit& last = units[whole->unit];
+  draft.ranges = last.ranges;
   if (batch.members.size() == 1) {
     if (auto part = FindPartialStore(first.value, first.store_index, first.ranges, first.slot)) {
       draft.ranges = std::move(part->ranges);
@@ -450,14 +457,14 @@ std::vector<KernelDraft> DraftsOf(const Batch& batch, const std::vector<Unit>& u
   for (const Batch::Member& m : batch.members) {
     const Unit& unit = units[m.unit];
     uop::SubstitutionMap map;
-    for (size_t i = 0; i < unit.ranges.size(); ++i) map[unit.ranges[i]] = first.ranges[i];
+    for (size_t i = 0; i < unit.ranges.size(); ++i) map[unit.ranges[i]] = last.ranges[i];
     for (const UOpRef& load : uop::NodesOf(unit.value, Op::kLoad)) {
       const auto it = stored.find(SlotOf(UOpRef(load->src(0))));
       if (it != stored.end()) map[load] = it->second;
     }
     const UOpRef value = shared.Rename(uop::Substitute(unit.value, map));
     stored[unit.slot < num_params ? unit.slot + kNewContents : unit.slot] = value;
-    if (m.stored) draft.outputs.push_back({value, first.store_index, unit.slot, nullptr});
+    if (m.stored) draft.outputs.push_back({value, last.store_index, unit.slot, nullptr});
   }
   return {draft};
 }

@@ -20,6 +20,8 @@ enum class MergeReason : uint8_t {
   kReadsOutput,   // it reads what the kernel stores, at the same elements
   kSharesInput,   // both read the same large input
   kSharesLaunch,  // both are so small that a launch costs more than they do
+  kReadsRow,      // row_fusion.h: it goes over a row again while a cache holds it
+  kSharesRow,     // row_fusion.h: others reduce the same rows
 };
 
 const char* MergeReasonText(MergeReason reason);  // "" for the first
@@ -29,9 +31,11 @@ struct Batch {
   struct Member {
     int unit = 0;
     MergeReason reason = MergeReason::kFirst;
-    bool stored = true;  // false: a temporary that nothing outside of this kernel reads
+    bool stored = true;   // false: a temporary that nothing outside of this kernel reads
+    bool of_row = false;  // computed once a row, over the first ranges of the kernel only (row_fusion.h)
   };
   std::vector<Member> members;
+  int64_t row_bytes = 0;  // that a row reads, where there are such members
 };
 
 // What a unit reads, as expressions name slots.

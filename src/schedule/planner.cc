@@ -57,21 +57,29 @@ ConstValue IdentityOf(Op op, DType t) {
   }
 }
 
-// Nodes whose users do not all meet again in one elementwise expression, which would want the node at one
-// place.
-absl::flat_hash_set<const UOp*> UsedApart(const std::vector<const UOp*>& order) {
+struct Sharing {
+  // Nodes whose users do not all meet again in one elementwise expression, which would want the node at one
+  // place.
+  absl::flat_hash_set<const UOp*> apart;
+  // Others with several uses, and the end of that expression: it computes them once, however often it takes
+  // them.
+  absl::flat_hash_map<const UOp*, const UOp*> within;
+};
+Sharing SharingOf(const std::vector<const UOp*>& order) {
   struct Uses {
     const UOp* meet = nullptr;  // where the uses seen so far lead
     bool apart = false;
     int count = 0;
   };
   absl::flat_hash_map<const UOp*, Uses> uses;
-  absl::flat_hash_set<const UOp*> out;
+  Sharing out;
   for (size_t i = order.size(); i-- > 0;) {
     const UOp* u = order[i];
     const auto it = uses.find(u);
     const bool apart = it != uses.end() && it->second.apart;
-    if (apart) out.insert(u);
+    if (apart) out.apart.insert(u);
+    if (!apart && it != uses.end() && it->second.count > 1 && IsAlu(it->second.meet->op()))
+      out.within.emplace(u, it->second.meet);
     const UOp* leads = it == uses.end() || apart || it->second.meet == nullptr ? u : it->second.meet;
     for (const UOpRef& s : u->src()) {
       Uses& of = uses[s.get()];
@@ -112,7 +120,11 @@ void Planner::Reset() {
 // What is known of a node from its sources alone.
 void Planner::Analyse() {
   const std::vector<const UOp*> order = uop::Toposort(roots_);
-  const absl::flat_hash_set<const UOp*> shared = UsedApart(order);
+  const Sharing shared = SharingOf(order);
+  struct Costs {
+    double cost = 0, work = 0, nested_work = 0;
+  };
+  absl::flat_hash_map<const UOp*, Costs> within;  // of what an expression takes several times
   for (const UOp* u : order) {
     number_[u] = static_cast<int>(nodes_.size());
     Node& n = nodes_.emplace_back();
@@ -122,11 +134,18 @@ void Planner::Analyse() {
     n.selection = u->op() == Op::kReduceAxis && IsSelection(*u);
     if (u->op() == Op::kReduceAxis && !n.selection) n.scatter = ScatterPlaces(*u);
     n.forced = forced_.count(u) != 0;
+    if (const auto it = within.find(u); it != within.end()) {
+      n.cost += it->second.cost;
+      n.work += it->second.work;
+      n.nested_work += it->second.nested_work;
+    }
     for (const UOpRef& s : u->src()) {
       const Node& from = nodes_[number_[s.get()]];
-      n.cost += from.passed_cost;
-      n.work += from.passed_work;
-      n.nested_work += from.nested_work;
+      if (!shared.within.contains(s.get())) {
+        n.cost += from.passed_cost;
+        n.work += from.passed_work;
+        n.nested_work += from.nested_work;
+      }
       n.has_reduce |= from.passes_reduce;
       n.constant &= from.constant;
       if (n.device.empty()) n.device = from.device;
@@ -157,11 +176,17 @@ void Planner::Analyse() {
     // its users carry neither with them.
     const bool expensive = n.cost > options_.recompute_element &&
                            n.cost * static_cast<double>(u->numel()) > options_.recompute_total;
-    const bool likely_stored = shared.contains(u) && (n.has_reduce || (expensive && !IsView(u->op())));
+    const bool likely_stored = shared.apart.contains(u) && (n.has_reduce || (expensive && !IsView(u->op())));
     n.passed_cost = likely_stored ? 0 : n.cost;
     n.passes_reduce = n.has_reduce && !likely_stored;
     n.passed_work = n.work;
     if (likely_stored || (grows && below) || u->op() == Op::kParam) n.passed_work = 1, n.nested_work = 0;
+    if (const auto it = shared.within.find(u); it != shared.within.end()) {
+      Costs& end = within[it->second];
+      end.cost += n.passed_cost;
+      end.work += n.passed_work;
+      end.nested_work += n.nested_work;
+    }
   }
 }
 

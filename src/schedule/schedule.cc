@@ -12,6 +12,7 @@
 #include "src/schedule/memory_plan.h"
 #include "src/schedule/merge.h"
 #include "src/schedule/planner.h"
+#include "src/schedule/row_fusion.h"
 #include "src/schedule/sizes.h"
 #include "src/schedule/views.h"
 #include "src/uop/build.h"
@@ -79,7 +80,7 @@ bool ReadsAcross(const Unit& u) {
 // `last_items`: of each batch.
 FusionReport ReportOf(std::vector<FusionDecision> decisions, const std::vector<Unit>& units,
                       const std::vector<Batch>& batches, const std::vector<int>& last_items,
-                      const Schedule& schedule) {
+                      const Schedule& schedule, const ScheduleOptions& options) {
   FusionReport report;
   std::vector<std::pair<int, bool>> item_of(units.size());
   for (size_t b = 0; b < batches.size(); ++b) {
@@ -90,6 +91,9 @@ FusionReport ReportOf(std::vector<FusionDecision> decisions, const std::vector<U
     for (const Batch::Member& m : batches[b].members) {
       merge.values.push_back(units[m.unit].root);
       merge.reasons.push_back(MergeReasonText(m.reason));
+      if (m.reason != MergeReason::kReadsRow) continue;
+      absl::StrAppend(&merge.reasons.back(), " (", batches[b].row_bytes, " bytes of ",
+                      options.row_bytes.at(units[m.unit].device), ")");
     }
     report.merges.push_back(std::move(merge));
   }
@@ -149,7 +153,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
     std::vector<int64_t> elements = param_elements;
     for (const Planner::Temp& t : planner.temporaries()) elements.push_back(t.size);
     std::vector<int> stuck;
-    const std::vector<Batch> batches = Arrange(units, num_params, elements, options, &stuck);
+    std::vector<Batch> batches = Arrange(units, num_params, elements, options, &stuck);
     // In-place stores that cannot be are computed aside and copied last; copies have no readers, so this
     // ends.
     std::set<int> aside;
@@ -169,6 +173,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
     }
     if (changed) continue;
     US_CHECK(stuck.empty() && aside.empty()) << "units wait for each other";
+    FuseRows(units, num_params, elements, options, &batches);
 
     Schedule schedule;
     schedule.num_params = num_params;
@@ -212,7 +217,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
       last_items.push_back(static_cast<int>(schedule.items.size()) - 1);
     }
     if (report != nullptr) {
-      *report = ReportOf(planner.TakeDecisions(), units, batches, last_items, schedule);
+      *report = ReportOf(planner.TakeDecisions(), units, batches, last_items, schedule, options);
     }
     DropUnused(schedule);
     PlaceTemporaries(schedule);

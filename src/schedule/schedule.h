@@ -67,6 +67,9 @@ struct ScheduleOptions {
   double tile = 32;                // outputs of a kernel that share what they have in common
   double nest_outputs = 4096;      // of a kernel that may hold a reduction inside of another
   double hidden = 0.0625;  // of its users' own work: computing again that takes no more counts as free
+  // By device, where kernels run through their elements in order: how much of a row stays in its cache
+  // (row_fusion.h). Others have none.
+  std::map<std::string, int64_t> row_bytes;
 };
 
 struct FusionReport;  // fusion_report.h

@@ -26,7 +26,7 @@ Tensor SafeSoftmax(const Tensor& scores) {
   const Tensor top = scores.Detach().Max({last}, true);
   const Tensor e = (scores - Where(top.Eq(-INFINITY), 0.0, top)).Exp();
   const Tensor sum = e.Sum({last}, true);
-  return e / Where(sum.Eq(0), 1.0, sum);
+  return e * Where(sum.Eq(0), 1.0, sum).Reciprocal();
 }
 
 // Bool: what is false does not take part. Float: added.

@@ -21,7 +21,7 @@ Tensor Tensor::Softmax(int64_t axis) const {
   if (numel() == 0) return *this;
   const Tensor x = Cast(tensor_internal::ComputeType(dtype()));
   const Tensor e = (x - x.Detach().Max({*a}, true)).Exp();
-  return (e / e.Sum({*a}, true)).Cast(dtype());
+  return (e * e.Sum({*a}, true).Reciprocal()).Cast(dtype());
 }
 
 Tensor Tensor::LogSoftmax(int64_t axis) const {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "src/base/file.h"
 #include "src/base/status.h"
+#include "src/render/render.h"
 #include "src/schedule/fusion_report.h"
 #include "src/schedule/schedule.h"
 #include "src/tensor/tensor.h"
@@ -70,7 +71,9 @@ absl::StatusOr<int> PrintFusion(const std::string& file, bool as_json) {
   }
   FusionReport report;
   const std::vector<std::string> devices(params, "CPU");
-  US_ASSIGN_OR_RETURN(const Schedule schedule, MakeSchedule(sink, devices, {}, &report));
+  ScheduleOptions options;
+  options.row_bytes["CPU"] = HostTarget().pack_bytes;
+  US_ASSIGN_OR_RETURN(const Schedule schedule, MakeSchedule(sink, devices, options, &report));
   if (as_json) {
     json values = json::array(), merges = json::array(), items = json::array();
     for (const FusionDecision& d : report.decisions) {

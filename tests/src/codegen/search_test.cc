@@ -58,6 +58,18 @@ UOpRef RowSum(int64_t m, int64_t k) {
                    "sum");
 }
 
+// Squares of a row's elements beside the sum of all.
+UOpRef RowOfSquares(int64_t m, int64_t k) {
+  const UOpRef i = uop::Range(m, 0, AxisKind::kGlobal), j = uop::Range(k, 1, AxisKind::kGlobal),
+               l = uop::Range(k, 2, AxisKind::kReduce);
+  const auto square = [&](const UOpRef& step) {
+    const UOpRef x = uop::Load(At(1, i * k + step));
+    return x * x;
+  };
+  const UOpRef sum = uop::Reduce(Op::kAdd, square(l), {l});
+  return uop::Sink({uop::Store(At(0, i * k + j), square(j) + sum, {i, j})}, "squares");
+}
+
 // Costs drawn from the structure: without a shape that a search could follow.
 class HashedCost : public CostModel {
  public:
@@ -103,6 +115,7 @@ TEST(Search, EveryKindOfTheTableIsListed) {
   packs.pack_bytes = 1 << 18;
   packs.stream_bytes = 1;
   look(Matmul(64, 64, 64), packs);
+  look(RowOfSquares(4, 32), packs);
 #define CHOICE(name, text) EXPECT_TRUE(kinds.contains(ChoiceKind::k##name)) << text;
 #include "src/codegen/choices.inc"
 }

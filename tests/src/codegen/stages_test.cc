@@ -71,7 +71,7 @@ TEST(Choices, TextReadsBack) {
   EXPECT_EQ(ChoicesText(*ParseChoices(text)), text);
   EXPECT_EQ(ParseChoices("upcast(0,4) twist(1,2)").status().message(),
             "choice 'twist(1,2)': expected upcast, vectorize, unroll, local, group, thread, swap, nolocals, "
-            "pad, pad_reduce, tc, block, pack or stream");
+            "pad, pad_reduce, tc, block, pack, stream or keep");
   EXPECT_EQ(ParseChoices("upcast(0)").status().message(), "choice 'upcast(0)': expected (axis,amount)");
 }
 

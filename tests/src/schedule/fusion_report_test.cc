@@ -90,7 +90,9 @@ TEST(FusionReport, SaysWhyReductionsAreStored) {
   const Tensor x = Filled({32, 64});
   const Outcome softmax = Decide({x.Softmax()});
   EXPECT_EQ(Count(softmax.report, FusionReason::kReduceInside), 1);  // the maximum, within the sum
-  EXPECT_EQ(Count(softmax.report, FusionReason::kReduceAgain), 1);   // the sum, for every element
+  EXPECT_EQ(Count(softmax.report, FusionReason::kHoldsReduce), 1);   // 1 / the sum, for every element
+  const Outcome sum = Decide({x - x.Sum({1}, true)});
+  EXPECT_EQ(Count(sum.report, FusionReason::kReduceAgain), 1);
   ASSERT_EQ(softmax.report.merges.size(), 1u);
   EXPECT_EQ(softmax.report.merges[0].item, 0);
   EXPECT_THAT(softmax.report.merges[0].reasons,

@@ -24,6 +24,7 @@ void RunProgram(uint64_t seed, int mode, int* computed, int* refused, int* merge
   if (seed % 3 == 0) e.options.max_buffers = 4;
   e.options.merge_outputs = seed % 4 != 0;
   if (seed % 5 == 0) e.options.nest_outputs = 1;
+  if (seed % 7 < 3) e.options.row_bytes["CPU"] = 1 << 20;
   for (int round = 0; round < 3; ++round) {
     const int64_t steps = p.Int(3, 12);
     for (int64_t i = 0; i < steps; ++i) p.Step();
