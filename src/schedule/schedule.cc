@@ -158,11 +158,12 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
     // ends.
     std::set<int> aside;
     for (const Unit& u : units) {
-      if (ReadsAcross(u)) aside.insert(u.slot);
+      // Nothing reads a temporary before it is written.
+      if (u.slot < num_params && ReadsAcross(u)) aside.insert(u.slot);
     }
     std::set<int> read_before;
-    for (const Unit& u : units) {
-      for (const int slot : ReadsOf(u)) read_before.insert(slot);
+    for (size_t i = 0; i < units.size() && !stuck.empty(); ++i) {
+      for (const int slot : ReadsOf(units[i])) read_before.insert(slot);
     }
     for (const int i : stuck) {
       if (units[i].slot < num_params && read_before.count(units[i].slot)) aside.insert(units[i].slot);

@@ -26,6 +26,7 @@
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/engine.h"
 #include "src/tensor/activation.h"
+#include "src/tensor/norm.h"
 #include "src/tensor/tensor.h"
 #include "tools/bench/blas.h"
 #include "tools/bench/host_loops.h"
@@ -263,6 +264,8 @@ std::vector<Case> Cases() {
   memory("SumColumns", 1, [](const Inputs& in) { return in[0].Sum({0}); }, read_limit, 1);
   memory("MaxAll", 1, [](const Inputs& in) { return in[0].Max(); }, read_limit, 1);
   memory("Softmax", 1, [](const Inputs& in) { return in[0].Softmax(); }, copy_limit, 2);
+  memory("LogSoftmax", 1, [](const Inputs& in) { return in[0].LogSoftmax(-1); }, copy_limit, 2);
+  memory("RmsNorm", 1, [](const Inputs& in) { return RmsNorm(in[0], {kColumns}); }, copy_limit, 2);
   memory("LayerNorm", 1, [](const Inputs& in) { return in[0].LayerNorm(1); }, copy_limit, 2);
   return cases;
 }
