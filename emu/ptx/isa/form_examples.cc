@@ -244,6 +244,7 @@ Requirement Require(int form) {
         continue;
       out.target = "sm_" + std::to_string(sm);
       if (suffix != 0) out.target += suffix;
+      out.version = std::max(out.version, TargetVersion(sm, suffix));
       return out;
     }
   return out;

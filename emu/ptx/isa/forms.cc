@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "emu/ptx/isa/compiled_form.h"
@@ -350,16 +351,24 @@ bool SameFamily(int family, int sm) {
 
 // Types, state spaces, layouts and the like keep their order among themselves.
 int OrderedClass(const std::string& modifier) {
-  Type type;
-  if (FindType(modifier, &type)) return 1;
-  for (const char* space : {"global", "shared", "shared::cta", "shared::cluster", "const", "local", "param",
-                            "param::entry", "param::func"})
-    if (modifier == space) return 2;
-  if (modifier == "row" || modifier == "col") return 3;
-  // The operation and its reduction; the primary and the secondary priority.
-  if (modifier == "and" || modifier == "or" || modifier == "xor" || modifier == "popc") return 4;
-  if (modifier.compare(0, 9, "L2::evict") == 0) return 5;
-  return modifier == "b8x16" || modifier == "b6x16_p32" || modifier == "b4x16_p64" ? 6 : 0;
+  static const auto* const classes = [] {
+    auto* table = new std::unordered_map<std::string, int>{
+#define PTX_TYPE(id, name, bits) {name, 1},
+#include "emu/ptx/isa/types.inc"
+#undef PTX_TYPE
+    };
+    for (const char* space : {"global", "shared", "shared::cta", "shared::cluster", "const", "local", "param",
+                              "param::entry", "param::func"})
+      (*table)[space] = 2;
+    (*table)["row"] = (*table)["col"] = 3;
+    // The operation and its reduction; the primary and the secondary priority.
+    for (const char* operation : {"and", "or", "xor", "popc"}) (*table)[operation] = 4;
+    for (const char* part : {"b8x16", "b6x16_p32", "b4x16_p64"}) (*table)[part] = 6;
+    return table;
+  }();
+  const auto it = classes->find(modifier);
+  if (it != classes->end()) return it->second;
+  return modifier.compare(0, 9, "L2::evict") == 0 ? 5 : 0;
 }
 
 class ModifierMatcher {

@@ -25,6 +25,21 @@ constexpr const char* kOps[] = {
 #undef PTX_OP
 };
 
+// Targets of PTX ISA 8.8, ".target", and the first version (x10) that has each: alone, with the suffix 'a'
+// (that architecture's own features) and with 'f' (its family's); 0: there is none.
+struct TargetRow {
+  int sm;
+  int version, version_a, version_f;
+};
+constexpr TargetRow kTargets[] = {{10, 10, 0, 0},    {11, 10, 0, 0},    {12, 13, 0, 0},    {13, 14, 0, 0},
+                                  {20, 20, 0, 0},    {21, 20, 0, 0},    {30, 30, 0, 0},    {32, 40, 0, 0},
+                                  {35, 31, 0, 0},    {37, 41, 0, 0},    {50, 40, 0, 0},    {52, 41, 0, 0},
+                                  {53, 42, 0, 0},    {60, 50, 0, 0},    {61, 50, 0, 0},    {62, 50, 0, 0},
+                                  {70, 60, 0, 0},    {72, 61, 0, 0},    {75, 63, 0, 0},    {80, 70, 0, 0},
+                                  {86, 71, 0, 0},    {87, 74, 0, 0},    {88, 73, 0, 0},    {89, 78, 0, 0},
+                                  {90, 78, 80, 0},   {100, 86, 86, 88}, {101, 86, 86, 88}, {103, 88, 88, 88},
+                                  {110, 90, 90, 90}, {120, 87, 87, 88}, {121, 88, 88, 88}};
+
 }  // namespace
 
 const char* TypeName(Type type) { return kTypes[static_cast<size_t>(type)].name; }
@@ -89,6 +104,13 @@ const SpecialRegister* FindSpecialRegister(const std::string& name) {
   }();
   auto it = registers->find(name);
   return it == registers->end() ? nullptr : &it->second;
+}
+
+int TargetVersion(int sm, char suffix) {
+  for (const TargetRow& row : kTargets)
+    if (row.sm == sm)
+      return suffix == 0 ? row.version : suffix == 'a' ? row.version_a : suffix == 'f' ? row.version_f : 0;
+  return 0;
 }
 
 }  // namespace understudy::emu::ptx

@@ -45,6 +45,9 @@ enum class Op : uint16_t {
 const char* OpName(Op op);
 bool FindOp(const std::string& name, Op* op);
 
+// The first PTX version (x10) that has the target sm_90 or, with the suffix 'a' or 'f', sm_90a; 0: there is none.
+int TargetVersion(int sm, char suffix);
+
 struct SpecialRegister {
   std::string name;  // without '%' and element: "tid", "envreg3"
   Type type;         // of an element

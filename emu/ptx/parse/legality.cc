@@ -48,6 +48,7 @@ std::string TargetsText(const std::vector<TargetSpec>& targets) {
 // "" when the module is new enough, else what it lacks.
 std::string Lacks(const Module& module, int version, const std::vector<TargetSpec>& targets) {
   std::string text;
+  if (module.version_major == 0 || module.sm == 0) return "";  // already told
   if (module.version_major * 10 + module.version_minor < version) text = "PTX " + VersionText(version);
   bool admitted = targets.empty();
   for (const TargetSpec& target : targets)

@@ -9,17 +9,8 @@
 namespace understudy::emu::ptx {
 namespace {
 
-// Targets of PTX ISA 8.8, ".target"; `suffixes`: architecture-specific ('a') and family-specific ('f')
-// variants.
-struct TargetRow {
-  int sm;
-  const char* suffixes;
-};
-constexpr TargetRow kTargets[] = {
-    {10, ""},  {11, ""},    {12, ""},    {13, ""},    {20, ""},    {21, ""},    {30, ""},   {32, ""},
-    {35, ""},  {37, ""},    {50, ""},    {52, ""},    {53, ""},    {60, ""},    {61, ""},   {62, ""},
-    {70, ""},  {72, ""},    {75, ""},    {80, ""},    {86, ""},    {87, ""},    {88, ""},   {89, ""},
-    {90, "a"}, {100, "af"}, {101, "af"}, {103, "af"}, {110, "af"}, {120, "af"}, {121, "af"}};
+// The last minor version of each major one.
+constexpr int kLastMinor[] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 9};
 
 bool StartsModuleStatement(const Token& token) {
   if (token.kind != Token::Kind::kDot) return false;
@@ -152,6 +143,10 @@ bool Parser::ParseVersion() {
     return Fail(number.location, "PTX version " + text + " is not known: expected 1.0 to 9.9");
   module_.version_major = major;
   module_.version_minor = minor;
+  if (minor > kLastMinor[major])
+    return Fail(number.location, "there is no PTX version " + text + ": " + std::to_string(major) + "." +
+                                     std::to_string(kLastMinor[major]) + " is the last of " +
+                                     std::to_string(major));
   return true;
 }
 
@@ -169,16 +164,18 @@ bool Parser::ParseTarget() {
       while (end < digits.size() && end < 4 && digits[end] >= '0' && digits[end] <= '9')
         sm = sm * 10 + digits[end++] - '0';
       const char suffix = end < digits.size() ? digits[end] : '\0';
-      const bool known = std::any_of(std::begin(kTargets), std::end(kTargets), [&](const TargetRow& row) {
-        return row.sm == sm &&
-               (suffix == 0 ? end == digits.size()
-                            : end + 1 == digits.size() &&
-                                  std::string(row.suffixes).find(suffix) != std::string::npos);
-      });
+      const int version = end + (suffix == 0 ? 0 : 1) == digits.size() ? TargetVersion(sm, suffix) : 0;
+      const bool known = version != 0;
       if (!known || text[0] != 's')
         return Fail(word.location, "unknown target '" + text +
                                        "': expected sm_10 to sm_121, with suffix a from sm_90 and f "
                                        "from sm_100");
+      const int has = module_.version_major * 10 + module_.version_minor;
+      if (has != 0 && has < version)
+        Fail(word.location, text + " needs PTX " + std::to_string(version / 10) + "." +
+                                std::to_string(version % 10) + ": the module has PTX " +
+                                std::to_string(module_.version_major) + "." +
+                                std::to_string(module_.version_minor));
       module_.target = text;
       module_.sm = sm;
       module_.sm_suffix = suffix;

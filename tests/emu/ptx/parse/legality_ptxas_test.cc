@@ -75,7 +75,7 @@ TEST(PtxLegality, TakesAndRefusesWhatPtxasDoes) {
 TEST(PtxLegality, ErrorsKeepToTheirLines) {
   const std::vector<Answer> recorded = Recorded();
   size_t checked = 0;
-  for (size_t i = 0; i < recorded.size(); i += 7) {
+  for (size_t i = 0; i < recorded.size(); i += 29) {
     const Case& one = recorded[i].asked;
     const auto alone = AskParser(one.version, one.target, {one.instruction});
     const auto between =
@@ -85,7 +85,7 @@ TEST(PtxLegality, ErrorsKeepToTheirLines) {
     EXPECT_EQ(between[2], "") << Show(one);
     ++checked;
   }
-  EXPECT_GE(checked, 1000u);
+  EXPECT_GE(checked, 400u);
 }
 
 class Ptxas : public testing::Test {
@@ -104,11 +104,13 @@ TEST_F(Ptxas, SaysWhatIsRecorded) {
   const std::vector<Answer> recorded = Recorded();
   std::map<Case, bool> taken;
   std::vector<Case> cases;
-  for (size_t i = 0; i < recorded.size(); i += 9) {
-    taken[recorded[i].asked] = recorded[i].taken;
-    cases.push_back(recorded[i].asked);
+  for (const Answer& answer : recorded) {
+    taken[answer.asked] = answer.taken;
+    cases.push_back(answer.asked);
   }
-  for (const Group& group : Grouped(std::move(cases))) {
+  size_t which = 0;
+  for (const Group& group : Grouped(std::move(cases), 100)) {
+    if (++which % 16 != 0) continue;  // ptxas is started several times a group
     const auto said = AskPtxas(path_, group.version, group.target, group.instructions);
     for (size_t i = 0; i < said.size(); ++i) {
       const Case one{group.version, group.target, group.instructions[i]};
@@ -119,9 +121,10 @@ TEST_F(Ptxas, SaysWhatIsRecorded) {
 
 // Instructions that no list of differences has seen.
 TEST_F(Ptxas, AgreesOnOtherInstructions) {
-  size_t asked = 0, differ = 0;
+  size_t asked = 0, differ = 0, which = 0;
   std::string list;
-  for (const Group& group : Grouped(NearForms(20250, 0, 2))) {
+  for (const Group& group : Grouped(NearForms(20250, 0, 5))) {
+    if (++which % 2 != 0) continue;
     const auto theirs = AskPtxas(path_, group.version, group.target, group.instructions);
     const auto ours = AskParser(group.version, group.target, group.instructions);
     for (size_t i = 0; i < theirs.size(); ++i) {
@@ -134,7 +137,7 @@ TEST_F(Ptxas, AgreesOnOtherInstructions) {
     }
   }
   std::printf("%zu other instructions, %zu differ\n%s", asked, differ, list.c_str());
-  EXPECT_GE(asked, 1000u);
+  EXPECT_GE(asked, 500u);
   EXPECT_LE(differ * 100, asked * 3) << list;
 }
 

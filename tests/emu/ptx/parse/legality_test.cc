@@ -107,8 +107,8 @@ TEST(PtxLegality, RegistersAndConstantsThatDoNotFit) {
 TEST(PtxLegality, VersionsAndTargets) {
   EXPECT_EQ(Error("add.bf16 %h1, %h2, %h3;", "8.8", "sm_80"),
             "1:1: 'add.bf16' needs target sm_90 or later: the module has PTX 8.8 and sm_80");
-  EXPECT_EQ(Error("add.bf16 %h1, %h2, %h3;", "7.0", "sm_90"),
-            "1:1: 'add.bf16' needs PTX 7.8: the module has PTX 7.0 and sm_90");
+  EXPECT_EQ(Error("fence.proxy.alias;", "7.0", "sm_80"),
+            "1:1: 'fence.proxy.alias' needs PTX 7.5: the module has PTX 7.0 and sm_80");
   EXPECT_EQ(Error("wgmma.fence.sync.aligned;", "8.8", "sm_90"),
             "1:1: 'wgmma.fence.sync.aligned' needs target sm_90a: the module has PTX 8.8 and sm_90");
   EXPECT_EQ(Error("wgmma.fence.sync.aligned;", "8.8", "sm_100a").substr(0, 42),
@@ -125,6 +125,21 @@ TEST(PtxLegality, VersionsAndTargets) {
   EXPECT_EQ(Error("tcgen05.fence::before_thread_sync;", "8.8", "sm_100a"), "");
   EXPECT_NE(Error("tcgen05.fence::before_thread_sync;", "8.8", "sm_100"), "");
   EXPECT_NE(Error("tcgen05.fence::before_thread_sync;", "8.8", "sm_120a"), "");
+}
+
+TEST(PtxLegality, VersionsOfTargets) {
+  const auto report = [](const std::string& version, const std::string& target) {
+    return Parse(FormModule({}, version, target), {"m", 5}).Text();
+  };
+  EXPECT_EQ(report("7.7", "sm_90"),
+            "m:2:9: error: sm_90 needs PTX 7.8: the module has PTX 7.7\n    .target sm_90\n");
+  EXPECT_EQ(report("8.6", "sm_100f"),
+            "m:2:9: error: sm_100f needs PTX 8.8: the module has PTX 8.6\n    .target sm_100f\n");
+  EXPECT_EQ(report("7.9", "sm_80"),
+            "m:1:10: error: there is no PTX version 7.9: 7.8 is the last of 7\n    .version 7.9\n");
+  EXPECT_EQ(report("8.8", "sm_80a").substr(0, 36), "m:2:9: error: unknown target 'sm_80a");
+  for (const char* target : {"sm_75", "sm_90a", "sm_100a", "sm_103f", "sm_120"})
+    EXPECT_EQ(report("8.8", target), "") << target;
 }
 
 TEST(PtxLegality, EveryWrongInstructionIsReported) {
@@ -159,8 +174,9 @@ TEST(PtxLegality, PartsOfTheNameComeFirst) {
   EXPECT_EQ(Error("mul.s32.wide %l1, %r1, %r2;"),
             "1:8: '.wide' is out of place in 'mul.s32.wide': expected 'mul.wide.s32'");
   EXPECT_EQ(Error("bar.cta.popc.red.u32 %r1, 0, %p1;").substr(0, 23), "1:13: '.red' is out of ");
-  EXPECT_EQ(Error("cp.bulk.async.commit_group;"),
-            "1:8: '.async' is out of place in 'cp.bulk.async.commit_group': expected 'cp.async.bulk.commit_group'");
+  EXPECT_EQ(
+      Error("cp.bulk.async.commit_group;"),
+      "1:8: '.async' is out of place in 'cp.bulk.async.commit_group': expected 'cp.async.bulk.commit_group'");
 }
 
 TEST(PtxLegality, Addresses) {

@@ -125,25 +125,11 @@ const std::vector<std::string>& Targets() {
   return targets;
 }
 
-// The first PTX version that knows a target.
-int VersionOf(const std::string& target) {
-  const int sm = std::stoi(target.substr(3));
-  const bool family = target.back() == 'f';
-  if (family) return 88;
-  if (sm >= 120) return 87;
-  if (sm >= 103) return 88;
-  if (sm >= 100) return 86;
-  if (sm >= 90) return target.back() == 'a' ? 80 : 78;
-  if (sm >= 86) return sm >= 89 ? 78 : 71;
-  if (sm >= 80) return 70;
-  if (sm >= 75) return 63;
-  if (sm >= 70) return 60;
-  return sm >= 60 ? 50 : 40;
-}
-
 std::string Later(const std::string& version, const std::string& target) {
   const int has = std::stoi(version) * 10 + (version[version.find('.') + 1] - '0');
-  const int least = std::max({has, VersionOf(target), 60});  // 64-bit addresses, sm_50 and later
+  const char suffix = target.back() == 'a' || target.back() == 'f' ? target.back() : '\0';
+  const int least = std::max(
+      {has, TargetVersion(std::stoi(target.substr(3)), suffix), 60});  // 64-bit addresses, sm_50 and later
   return std::to_string(least / 10) + "." + std::to_string(least % 10);
 }
 
