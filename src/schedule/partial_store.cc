@@ -11,8 +11,22 @@
 namespace understudy {
 namespace {
 
+// A window that is known when compiling is stored alone only where it is a small part of a large output:
+// others share kernels with what is computed beside them.
+constexpr int64_t kLargeOutput = int64_t{1} << 20, kSmallPart = 4;
+
+int64_t MostElements(const std::vector<UOpRef>& ranges) {
+  int64_t n = 1;
+  for (const UOpRef& r : ranges)
+    if (r != nullptr && __builtin_mul_overflow(n, uop::LimitsOf(r->src(0)).hi, &n)) return INT64_MAX;
+  return n;
+}
+
 void AddClauses(const UOpRef& condition, std::vector<UOpRef>* out) {
   if (condition->op() == Op::kAnd) {
+    AddClauses(condition->src(0), out);
+    AddClauses(condition->src(1), out);
+  } else if (condition->op() == Op::kWhere && condition->src(2)->IsConst(0)) {  // a mask that was padded
     AddClauses(condition->src(0), out);
     AddClauses(condition->src(1), out);
   } else {
@@ -73,7 +87,7 @@ std::optional<PartialStore> FindPartialStore(const UOpRef& value, const UOpRef& 
   std::vector<UOpRef> clauses;
   AddClauses(value->src(0), &clauses);
   PartialStore out{value->src(1), index, nullptr, ranges};
-  bool found = false;
+  bool found = false, known = true;
   for (UOpRef& range : out.ranges) {
     UOpRef from, below;
     for (const UOpRef& c : clauses) {
@@ -85,7 +99,7 @@ std::optional<PartialStore> FindPartialStore(const UOpRef& value, const UOpRef& 
     const UOpRef& end = range->src(0);
     if (from == nullptr) from = uop::IndexConst(0);
     if (below == nullptr) below = end;
-    if (from->IsConst() && below->IsConst()) continue;
+    if (from->IsConst(0) && below == end) continue;
     UOpRef steps = uop::SizeSum(below, uop::SizeScale(from, -1));
     const int64_t most = uop::LimitsOf(end).hi;
     if (steps->IsConst()) {
@@ -105,8 +119,11 @@ std::optional<PartialStore> FindPartialStore(const UOpRef& value, const UOpRef& 
     out.index = Replaced(out.index, range, at);
     range = shorter;
     found = true;
+    known &= from->IsConst() && below->IsConst();
   }
   if (!found) return std::nullopt;
+  const int64_t whole = known ? MostElements(ranges) : 0;
+  if (known && (whole < kLargeOutput || MostElements(out.ranges) > whole / kSmallPart)) return std::nullopt;
   std::erase(out.ranges, nullptr);
   for (const UOpRef& c : clauses) out.valid = index::Both(out.valid, c);
   if (out.valid != nullptr && out.valid->IsConst(1)) out.valid = nullptr;

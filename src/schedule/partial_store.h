@@ -16,7 +16,8 @@ struct PartialStore {
 };
 
 // Of `WHERE(in the window, x, what the output holds at that element)` over `ranges`; the output is `slot` and
-// the element `index`. None for windows that are known when compiling, and for all else.
+// the element `index`. Windows that are known when compiling count where they are a small part of a large
+// output. None for all else.
 std::optional<PartialStore> FindPartialStore(const UOpRef& value, const UOpRef& index,
                                              const std::vector<UOpRef>& ranges, int slot);
 
