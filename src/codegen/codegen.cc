@@ -9,6 +9,7 @@
 #include "src/base/status.h"
 #include "src/codegen/decompose.h"
 #include "src/codegen/stages.h"
+#include "src/codegen/wide_int.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
 #include "src/uop/spec.h"
@@ -105,6 +106,7 @@ absl::StatusOr<LinearKernel> Lower(const UOpRef& kernel, const Target& target, c
   US_ASSIGN_OR_RETURN(UOpRef placed, AssignDimensions(graph, target, &dims));
   stage("dimensions", std::move(placed));
   stage("index", LowerIndices(graph));
+  if (LacksWideInts(target)) US_RETURN_IF_ERROR(CheckWideInts(graph));
   stage("decompose", Decompose(graph, target));
   US_RETURN_IF_ERROR(uop::CheckSpec(graph, uop::Stage::kDecomposed));
   US_ASSIGN_OR_RETURN(out.ops, Linearize(graph));

@@ -2,9 +2,12 @@
 #include "src/codegen/decompose.h"
 
 #include "src/base/status.h"
+#include "src/codegen/divide.h"
+#include "src/codegen/map_nodes.h"
 #include "src/codegen/math_builder.h"
 #include "src/codegen/narrow_float.h"
 #include "src/codegen/transcendental.h"
+#include "src/codegen/wide_int.h"
 #include "src/uop/graph.h"
 
 namespace understudy {
@@ -304,25 +307,15 @@ class NarrowFloats {
 }  // namespace
 
 UOpRef Decompose(const UOpRef& kernel, const Target& target) {
-  const UOpRef wide = NarrowFloats(target).Run(kernel);
-  absl::flat_hash_map<const UOp*, UOpRef> done;
-  for (const UOp* n : uop::Toposort(wide)) {
-    std::vector<UOpRef> src;
-    bool changed = false;
-    for (const UOpRef& s : n->src()) {
-      src.push_back(done.at(s.get()));
-      changed |= !(src.back() == s);
-    }
-    UOpRef node = changed ? n->WithSrc(std::move(src)) : UOpRef(n);
+  UOpRef out = MapNodes(NarrowFloats(target).Run(kernel), [&](const UOpRef& node) {
     for (const Decomposition& row : Decompositions()) {
-      if (row.applies(*node, target)) {
-        node = row.replace(*node, target);
-        break;
-      }
+      if (row.applies(*node, target)) return row.replace(*node, target);
     }
-    done.emplace(n, node);
-  }
-  return done.at(wide.get());
+    return node;
+  });
+  if (!target.divides_by_constants) out = DivisionsByConstants(out);
+  if (LacksWideInts(target)) out = SplitWideInts(out);
+  return out;
 }
 
 }  // namespace understudy

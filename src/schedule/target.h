@@ -54,10 +54,13 @@ struct Target {
   bool float_tensor_cores = false;       // the heuristic may use those of floats: sums round as the core does
 
   // Types with native arithmetic. Every type can be stored; arithmetic of the others is decomposed (computed
-  // in f32 and rounded after each op for floats).
+  // in f32 and rounded after each op for floats, in pairs of u32 for 64-bit integers).
   ScalarSet arithmetic = {Scalar::kBool,   Scalar::kInt8,    Scalar::kUInt8,   Scalar::kInt16,
                           Scalar::kUInt16, Scalar::kInt32,   Scalar::kUInt32,  Scalar::kInt64,
                           Scalar::kUInt64, Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
+  // What reads the code divides by constants with multiplications; where not, the compiler does (types of up to
+  // 32 bits).
+  bool divides_by_constants = true;
   // Types for which EXP2, LOG2 and SIN exist with at most 2 ulp over the whole range; the others are
   // decomposed to polynomials.
   ScalarSet transcendental;

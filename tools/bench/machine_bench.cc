@@ -37,6 +37,13 @@ UOpRef Exponential(int64_t n) {
                    "exp2");
 }
 
+UOpRef Divide(int64_t n) {
+  const DType t = dtypes::kInt32;
+  const UOpRef i = Range(n, 0, AxisKind::kGlobal);
+  const UOpRef value = uop::IDiv(Load(IndexOf(Param(t, 1), i)), uop::Const(t, 1000));
+  return uop::Sink({uop::Store(IndexOf(Param(t, 0), i), value, {i})}, "divide");
+}
+
 std::shared_ptr<Device> Open(bool own) {
   if (own) {
     auto device = X86Device::Open();
@@ -76,6 +83,8 @@ void RunMatmulOwn(benchmark::State& s) { Run(s, Matmul(256), {65536, 65536, 6553
 void RunMatmulLlvm(benchmark::State& s) { Run(s, Matmul(256), {65536, 65536, 65536}, false); }
 void RunExp2Own(benchmark::State& s) { Run(s, Exponential(1 << 16), {65536, 65536}, true); }
 void RunExp2Llvm(benchmark::State& s) { Run(s, Exponential(1 << 16), {65536, 65536}, false); }
+void RunDivideOwn(benchmark::State& s) { Run(s, Divide(1 << 16), {65536, 65536}, true); }
+void RunDivideLlvm(benchmark::State& s) { Run(s, Divide(1 << 16), {65536, 65536}, false); }
 
 BENCHMARK(CompileMatmulOwn)->Unit(benchmark::kMicrosecond);
 BENCHMARK(CompileMatmulLlvm)->Unit(benchmark::kMicrosecond);
@@ -85,6 +94,8 @@ BENCHMARK(RunMatmulOwn)->Unit(benchmark::kMicrosecond);
 BENCHMARK(RunMatmulLlvm)->Unit(benchmark::kMicrosecond);
 BENCHMARK(RunExp2Own)->Unit(benchmark::kMicrosecond);
 BENCHMARK(RunExp2Llvm)->Unit(benchmark::kMicrosecond);
+BENCHMARK(RunDivideOwn)->Unit(benchmark::kMicrosecond);
+BENCHMARK(RunDivideLlvm)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace understudy

@@ -18,11 +18,13 @@ absl::StatusOr<PtxKernel> CompileCuda(const LinearKernel& linear, const std::str
   US_ASSIGN_OR_RETURN(const RenderedText rendered, RenderC(linear, CDialect::kCuda));
   PtxKernel out;
   CopyInterface(rendered, &out);
-  // nvcc's -fmad=false is clang's -ffp-contract=off.
+  // nvcc's -fmad=false is clang's -ffp-contract=off. Without a CUDA toolkit clang writes PTX 4.2, which has
+  // no sm_90: the version is named, and no toolkit looked for, so that all machines compile the same.
   US_ASSIGN_OR_RETURN(
       out.text, CompileWithClang(rendered.text,
                                  {"-x", "cuda", "--cuda-device-only", absl::StrCat("--cuda-gpu-arch=", isa),
-                                  "-nocudainc", "-nocudalib", "-S", "-O2", "-ffp-contract=off"}));
+                                  "--cuda-path=/nonexistent", "--cuda-feature=+ptx88", "-nocudainc",
+                                  "-nocudalib", "-S", "-O2", "-ffp-contract=off"}));
   return out;
 }
 

@@ -177,6 +177,7 @@ Target A64Target() {
                   Scalar::kInt32,   Scalar::kUInt32,  Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16,
                   Scalar::kFloat32, Scalar::kFloat64, Scalar::kIndex};
   t.maximum = {Scalar::kFloat32, Scalar::kFloat64};
+  t.divides_by_constants = false;
   return t;
 }
 

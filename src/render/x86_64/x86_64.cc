@@ -157,6 +157,7 @@ Target X86Target(bool avx2) {
   t.max_vector_bytes = avx2 ? 32 : 16;
   t.max_buffers = 30;
   if (!avx2) t.fma = {};
+  t.divides_by_constants = false;
   if (avx2)
     t.arithmetic = {Scalar::kBool,    Scalar::kInt8,    Scalar::kUInt8, Scalar::kInt16,  Scalar::kUInt16,
                     Scalar::kInt32,   Scalar::kUInt32,  Scalar::kInt64, Scalar::kUInt64, Scalar::kFloat16,

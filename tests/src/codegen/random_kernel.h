@@ -33,6 +33,17 @@ std::pair<uint64_t, uint64_t> RandomSeeds(uint64_t count);
 // Sums and products of floats depend on their order.
 bool OrderMatters(const UOpRef& kernel);
 
+// The target, as if its arithmetic had no 64-bit integers.
+inline Target WithoutWideInts(Target target) {
+  const ScalarSet all = target.arithmetic;
+  target.arithmetic = {};
+  for (int i = 0; i < kNumScalars; ++i) {
+    const auto s = static_cast<Scalar>(i);
+    if (s != Scalar::kInt64 && s != Scalar::kUInt64 && all.Has(s)) target.arithmetic.Add(s);
+  }
+  return target;
+}
+
 // Up to `count` choices, each drawn among those that are legal after the ones before.
 ChoiceList RandomChoices(const UOpRef& kernel, const Target& target, uint64_t seed, int count,
                          bool allow_group);

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "src/render/render.h"
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/ref/ref_device.h"
 #include "src/uop/print.h"
@@ -32,6 +33,17 @@ RC_GTEST_PROP(CpuRandom, EqualsRefWithAndWithoutChoices, (uint64_t seed)) {
   ExpectSame(k, *expected, RunKernel(cpu, k, nullptr),
              "heuristic " + ChoicesText(HeuristicChoices(k.kernel, cpu.target())));
   const ChoiceList choices = RandomChoices(k.kernel, cpu.target(), seed, 3, false);
+  ExpectSame(k, *expected, RunKernel(cpu, k, &choices), "choices " + ChoicesText(choices));
+}
+
+RC_GTEST_PROP(CpuRandom, PairsOfWordsEqualWideIntegers, (uint64_t seed)) {
+  const RandomKernel k = MakeRandomKernel(seed);
+  RefDevice ref;
+  CpuDevice cpu(WithoutWideInts(HostTarget()));
+  const auto expected = RunKernel(ref, k, nullptr);
+  if (!expected.ok()) RC_FAIL("REF: " + expected.status().ToString() + "\n" + uop::Print(k.kernel));
+  const ChoiceList choices = RandomChoices(k.kernel, cpu.target(), seed, 3, false);
+  ExpectSame(k, *expected, RunKernel(cpu, k, nullptr), "heuristic");
   ExpectSame(k, *expected, RunKernel(cpu, k, &choices), "choices " + ChoicesText(choices));
 }
 

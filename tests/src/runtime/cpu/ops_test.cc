@@ -3,7 +3,8 @@
 // (US_OPS_ON_OPENCL) or (US_OPS_ON_AMD) for the emulated gfx1100,
 // against REF: all pairs of corner values, all values of types of 8 and 16 bits, and for wider sources the
 // neighbourhoods of every rounding boundary (on gfx1100 a sample of them). On the CPU as scalars, as vectors,
-// and as for a processor without f16 conversions, maximum and minimum; bit for bit (any NaN equals any NaN).
+// and as for processors without f16 conversions, maximum and minimum, or without 64-bit integers; bit for bit
+// (any NaN equals any NaN).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -192,6 +193,13 @@ void Check(const std::string& what, DType out, const std::vector<DType>& types,
   CpuDevice cpu;
   if (scalar_too) compare(cpu, {}, "plain");
   compare(cpu, {{ChoiceKind::kVectorize, 0, 16}}, "vector");
+  bool wide = out.ScalarBytes() == 8 && !out.IsFloat();
+  for (const DType t : types) wide |= t.ScalarBytes() == 8 && !t.IsFloat();
+  if (wide) {
+    CpuDevice narrow(WithoutWideInts(HostTarget()));
+    compare(narrow, {}, "without 64-bit integers");
+    compare(narrow, {{ChoiceKind::kVectorize, 0, 4}}, "without 64-bit integers, vector");
+  }
   bool differs = k.kernel->src(0)->src(1)->op() == Op::kMax || k.kernel->src(0)->src(1)->op() == Op::kMin ||
                  out == dtypes::kFloat16;
   for (const DType t : types) differs |= t == dtypes::kFloat16;
