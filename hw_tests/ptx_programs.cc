@@ -4,15 +4,19 @@
 // LLVM, so that it can be carried.
 //
 //   ptx_programs [--seeds=0:900] [--jobs=1] [--seconds=0] [--digest=FILE] [--findings=FOLDER] [--tries=150]
-//   ptx_programs --text=SEED | --texts=FOLDER     programs, for an assembler
-//   ptx_programs --again=FILE [--thread=CTA:THREAD]    a kept finding on both sides: its words of a thread
-//   (of the first that differs)
+//   (--seeds=3,17: these two; --checked without a GPU: the other side is the emulator with every check set to
+//   fail) ptx_programs --text=SEED | --texts=FOLDER     programs, for an assembler ptx_programs --again=FILE
+//   [--level=0..4] [--thread=CTA:THREAD]    a kept finding on both sides, the other one compiled with this
+//   level of optimisation: its words of a thread (of those that differ)
+//   ptx_programs --faults=FOLDER    digests of the folder's programs: emulator, other side, other side at
+//   level 0
 //
 // Ends with 0 if all programs agree. --digest writes what the other side gave, a line a program: tests
 // compare with it where there is no GPU. --findings keeps the smallest program of each difference.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -20,6 +24,7 @@
 #include "fuzz/ptx_programs/generate.h"
 #include "fuzz/ptx_programs/run.h"
 #include "src/base/file.h"
+#include "src/base/status.h"
 #include "src/base/use_hardware.h"
 
 namespace understudy::ptx_programs {
@@ -27,10 +32,19 @@ namespace {
 
 using emu::ptx::conform::Backend;
 
-absl::StatusOr<std::unique_ptr<Backend>> OtherSide() {
-  if (UseHardware()) return emu::ptx::conform::OpenDriver();
+bool checked = false;
+
+absl::StatusOr<std::unique_ptr<Backend>> OtherSide(int level) {
+  if (UseHardware()) return emu::ptx::conform::OpenDriver("", level);
   emu::ptx::LaunchOptions options;
-  options.threads = 4;
+  if (checked) {
+    std::string error;
+    US_CHECK(options.checks.Parse("all:fail", &error)) << error;
+  } else {
+    // With a level, an order of its own instead of several host threads.
+    options.threads = level < 0 ? 4 : 1;
+    options.seed = level < 0 ? 0 : 1;
+  }
   return emu::ptx::conform::MakeEmulator(options);
 }
 
@@ -40,21 +54,13 @@ int Fail(const absl::Status& status) {
 }
 
 // Runs a file that --findings wrote, or one in its form.
-int Again(const std::string& file, const std::string& thread) {
+int Again(const std::string& file, const std::string& thread, int level) {
   const absl::StatusOr<std::string> text = ReadFile(file);
   if (!text.ok()) return Fail(text.status());
-  Program program;
-  unsigned long long seed = 0;
-  char kind[32] = {};
-  if (std::sscanf(text->c_str(), "// seed %llu (%31[a-z]), grid %u, block %u %u %u, shared %u", &seed, kind,
-                  &program.grid, &program.block[0], &program.block[1], &program.block[2],
-                  &program.dynamic_shared) != 7)
-    return Fail(absl::InvalidArgumentError(
-        file + ": its first line is not '// seed N (class), grid N, block N N N, shared N'"));
-  program.seed = seed;
-  const size_t body = text->find(".address_size 64\n");
-  program.nodes.push_back({body == std::string::npos ? *text : text->substr(body + 17), "", {}, false});
-  const auto other = OtherSide();
+  const absl::StatusOr<Program> read = ReadFinding(*text);
+  if (!read.ok()) return Fail(read.status());
+  const Program& program = *read;
+  const auto other = OtherSide(level);
   if (!other.ok()) return Fail(other.status());
   const absl::StatusOr<ProgramData> got = RunProgram(program, *emu::ptx::conform::MakeEmulator()),
                                     want = RunProgram(program, **other);
@@ -76,10 +82,38 @@ int Again(const std::string& file, const std::string& thread) {
   return 0;
 }
 
+// "mad_hi_repeated 01234567 89abcdef 01234567": what each kept program of the folder leaves on the emulator,
+// and on the other side with its compiler's own level of optimisation and with level 0.
+int Faults(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".ptx") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  const auto emulator = emu::ptx::conform::MakeEmulator();
+  const auto other = OtherSide(-1), plain = OtherSide(kLeastLevel);
+  if (!other.ok() || !plain.ok()) return Fail(other.ok() ? plain.status() : other.status());
+  for (const std::string& name : names) {
+    const absl::StatusOr<std::string> text = ReadFile(folder + "/" + name + ".ptx");
+    if (!text.ok()) return Fail(text.status());
+    const absl::StatusOr<Program> program = ReadFinding(*text);
+    if (!program.ok()) return Fail(program.status());
+    std::printf("%s", name.c_str());
+    for (Backend* backend : {emulator.get(), other->get(), plain->get()}) {
+      const auto data = RunProgram(*program, *backend);
+      if (!data.ok()) std::fprintf(stderr, "%s: %s\n", name.c_str(), data.status().ToString().c_str());
+      std::printf(" %08x", data.ok() ? static_cast<uint32_t>(Digest(*data)) : 0);
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   CampaignOptions options;
   options.reduction_tries = 150;
-  std::string digest_file, texts, again, thread;
+  std::string digest_file, texts, again, thread, faults;
+  int level = -1;
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
     const size_t equals = word.find('=');
@@ -89,6 +123,14 @@ int Main(int argc, char** argv) {
       options.first = std::strtoull(value.c_str(), nullptr, 10);
       options.end =
           std::max<uint64_t>(options.first, std::strtoull(value.c_str() + value.find(':') + 1, nullptr, 10));
+    } else if (name == "--seeds") {
+      for (size_t at = 0; at < value.size();
+           at = value.find(',', at) == std::string::npos ? value.size() : value.find(',', at) + 1)
+        options.seeds.push_back(std::strtoull(value.c_str() + at, nullptr, 10));
+    } else if (name == "--level") {
+      level = std::atoi(value.c_str());
+    } else if (name == "--checked") {
+      checked = true;
     } else if (name == "--jobs") {
       options.jobs = std::max(1, std::atoi(value.c_str()));
     } else if (name == "--seconds") {
@@ -103,6 +145,8 @@ int Main(int argc, char** argv) {
       texts = value;
     } else if (name == "--again") {
       again = value;
+    } else if (name == "--faults") {
+      faults = value;
     } else if (name == "--thread") {
       thread = value;
     } else if (name == "--text") {
@@ -113,7 +157,8 @@ int Main(int argc, char** argv) {
       return 2;
     }
   }
-  if (!again.empty()) return Again(again, thread);
+  if (!again.empty()) return Again(again, thread, level);
+  if (!faults.empty()) return Faults(faults);
   if (!texts.empty()) {
     for (uint64_t seed = options.first; seed < options.end; ++seed) {
       const absl::Status status =
@@ -127,7 +172,7 @@ int Main(int argc, char** argv) {
   std::map<std::string, std::map<SeedResult::State, int>> counts;
   bool all_agree = true;
   for (size_t k = 0; k < results.size(); ++k) {
-    const uint64_t seed = options.first + k;
+    const uint64_t seed = results[k].seed;
     const char* const name = ProgramClassName(static_cast<ProgramClass>(seed % kProgramClasses));
     ++counts[name][results[k].state], ++counts["all"][results[k].state];
     if (results[k].state == SeedResult::kAgrees) continue;
@@ -140,7 +185,7 @@ int Main(int argc, char** argv) {
                 states[SeedResult::kAgrees], states[SeedResult::kDiffers], states[SeedResult::kHung],
                 states[SeedResult::kNotRun]);
   if (!digest_file.empty()) {
-    const absl::Status status = WriteFile(digest_file, DigestLines(options.first, results));
+    const absl::Status status = WriteFile(digest_file, DigestLines(results));
     if (!status.ok()) return Fail(status);
   }
   return all_agree ? 0 : 1;

@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 // What the processes share.
 struct Worker {
-  std::atomic<int64_t> seed{-1};       // that runs now
+  std::atomic<int64_t> at{-1};         // which result it makes now
   std::atomic<int64_t> started_ms{0};  // of the campaign's time
 };
 struct Shared {
@@ -36,12 +36,16 @@ struct Shared {
 
 class Campaign {
  public:
-  Campaign(const CampaignOptions& options,
-           const std::function<absl::StatusOr<std::unique_ptr<Backend>>()>& other)
-      : options_(options), other_(other), count_(options.end - options.first), start_(Clock::now()) {
+  Campaign(const CampaignOptions& options, const OtherBackend& other)
+      : options_(options),
+        other_(other),
+        count_(options.seeds.empty() ? options.end - options.first : options.seeds.size()),
+        start_(Clock::now()) {
     shared_ = Map<Shared>(1);
     workers_ = Map<Worker>(static_cast<size_t>(options.jobs));
     results_ = Map<SeedResult>(count_);
+    for (size_t k = 0; k < count_; ++k)
+      results_[k].seed = options.seeds.empty() ? options.first + k : options.seeds[k];
   }
 
   std::vector<SeedResult> Run() {
@@ -59,17 +63,17 @@ class Campaign {
           running[k] = false;
           continue;
         }
-        const int64_t seed = worker.seed;
+        const int64_t at = worker.at;
         const bool hangs =
-            !ended && seed >= 0 && Milliseconds() - worker.started_ms > 1000 * options_.program_seconds;
+            !ended && at >= 0 && Milliseconds() - worker.started_ms > 1000 * options_.program_seconds;
         if (!ended && !hangs) continue;
         if (hangs) kill(children[k], SIGKILL), waitpid(children[k], &status, 0);
-        if (seed < 0) {  // it ended before its first program: so would the next one
+        if (at < 0) {  // it ended before its first program: so would the next one
           running[k] = false;
           continue;
         }
         // One that has its result went on to reduce, or gave up its context.
-        SeedResult& result = results_[static_cast<size_t>(seed) - options_.first];
+        SeedResult& result = results_[static_cast<size_t>(at)];
         if (result.state == SeedResult::kNotRun) {
           result.state = SeedResult::kHung;
           std::snprintf(result.what, sizeof(result.what), "%s", hangs ? "hangs" : "its process died");
@@ -95,7 +99,7 @@ class Campaign {
   }
 
   pid_t Fork(size_t k) {
-    workers_[k].seed = -1;
+    workers_[k].at = -1;
     std::fflush(nullptr);
     const pid_t child = fork();
     US_CHECK(child >= 0) << "fork fails";
@@ -104,9 +108,10 @@ class Campaign {
   }
 
   bool Work(Worker& worker) {
-    const auto other = other_();
-    if (!other.ok()) {
-      std::fprintf(stderr, "%s\n", other.status().ToString().c_str());
+    const auto other = other_(-1), plain = other_(kLeastLevel);
+    for (const auto* backend : {&other, &plain}) {
+      if (backend->ok()) continue;
+      std::fprintf(stderr, "%s\n", backend->status().ToString().c_str());
       return false;
     }
     emu::ptx::LaunchOptions launch_options;
@@ -118,33 +123,67 @@ class Campaign {
       const uint64_t at = shared_->next++;
       if (at >= count_) return true;
       worker.started_ms = Milliseconds();
-      worker.seed = static_cast<int64_t>(options_.first + at);
-      const Program program = Generate(options_.first + at);
+      worker.at = static_cast<int64_t>(at);
+      const Program program = Generate(results_[at].seed);
       const absl::StatusOr<ProgramData> want = RunProgram(program, **other);
       const absl::StatusOr<ProgramData> got = RunProgram(program, *emulator);
-      const std::string what = Disagreement(program, got, want);
+      const absl::StatusOr<ProgramData> unoptimised = RunProgram(program, **plain);
+      std::string what = Disagreement(program, got, want);
+      const std::string plain_what = Disagreement(program, got, unoptimised);
+      if (!what.empty())
+        what += plain_what.empty() ? "; not without optimisation" : "; without optimisation too";
+      else if (!plain_what.empty())
+        what = plain_what + "; without optimisation only";
       SeedResult& result = results_[at];
       result.text = static_cast<uint32_t>(Digest(Text(program)));
       if (want.ok()) result.digest = static_cast<uint32_t>(Digest(*want));
       std::snprintf(result.what, sizeof(result.what), "%s", what.c_str());
       result.state = what.empty() ? SeedResult::kAgrees : SeedResult::kDiffers;
       // A kernel that faults takes more of the driver along than a new context brings back.
-      if (absl::IsAborted(want.status())) return false;
+      if (absl::IsAborted(want.status()) || absl::IsAborted(unoptimised.status())) return false;
       if (what.empty() || options_.folder.empty() || reductions++ >= options_.most_reductions) continue;
-      Keep(program, **other, *emulator);
+      Keep(program, **other, **plain, worker);
     }
   }
 
-  void Keep(const Program& program, Backend& other, Backend& emulator) {
-    const Program reduced = ReduceProgram(program, options_.reduction_tries, emulator, other);
-    const absl::StatusOr<ProgramData> want = RunProgram(reduced, other), got = RunProgram(reduced, emulator);
-    const std::string text = FindingText(reduced, Disagreement(reduced, got, want));
+  void Keep(const Program& program, Backend& other, Backend& plain, Worker& worker) {
+    // Checked, as a program without some of its lines may read what nothing has set, or write what others
+    // read.
+    emu::ptx::LaunchOptions launch_options;
+    launch_options.instruction_budget = 1 << 22;
+    launch_options.checks.uninit = launch_options.checks.races = launch_options.checks.barriers =
+        emu::ptx::CheckLevel::kFail;
+    const std::unique_ptr<Backend> emulator = emu::ptx::conform::MakeEmulator(launch_options);
+    // Which of the two differ.
+    const auto verdict = [&](const Program& candidate) {
+      worker.started_ms = Milliseconds();
+      const absl::StatusOr<ProgramData> got = RunProgram(candidate, *emulator);
+      if (!got.ok()) return std::make_pair(false, false);
+      const absl::StatusOr<ProgramData> want = RunProgram(candidate, other);
+      if (!want.ok()) return std::make_pair(false, false);
+      return std::make_pair(!FirstDifference(candidate, *got, *want).empty(),
+                            !Disagreement(candidate, got, RunProgram(candidate, plain)).empty());
+    };
+    const std::pair<bool, bool> wanted = verdict(program);
+    if (!wanted.first && !wanted.second) return;
+    const auto holds = [&](const Program& candidate) { return verdict(candidate) == wanted; };
+    Program reduced = ReduceProgram(program, options_.reduction_tries, holds);
+    reduced = ReduceProgram(OneNodePerLine(reduced), options_.reduction_tries, holds);
+    const absl::StatusOr<ProgramData> got = RunProgram(reduced, *emulator);
+    std::string what = Disagreement(reduced, got, RunProgram(reduced, other));
+    for (int level = kLeastLevel; level <= kMostLevel; ++level) {
+      const auto backend = other_(level);
+      if (!backend.ok()) continue;
+      const std::string difference = Disagreement(reduced, got, RunProgram(reduced, **backend));
+      absl::StrAppend(&what, "\n// level ", level, ": ", difference.empty() ? "agrees" : difference);
+    }
+    const std::string text = FindingText(reduced, what);
     const absl::Status status = WriteFile(absl::StrFormat("%s/%d.ptx", options_.folder, program.seed), text);
     if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   }
 
   const CampaignOptions options_;
-  const std::function<absl::StatusOr<std::unique_ptr<Backend>>()>& other_;
+  const OtherBackend& other_;
   const uint64_t count_;
   const Clock::time_point start_;
   Shared* shared_;
@@ -154,8 +193,7 @@ class Campaign {
 
 }  // namespace
 
-std::vector<SeedResult> RunCampaign(const CampaignOptions& options,
-                                    const std::function<absl::StatusOr<std::unique_ptr<Backend>>()>& other) {
+std::vector<SeedResult> RunCampaign(const CampaignOptions& options, const OtherBackend& other) {
   return Campaign(options, other).Run();
 }
 
@@ -165,13 +203,13 @@ std::string FindingText(const Program& program, const std::string& what) {
                          program.block[2], program.dynamic_shared, what, Text(program));
 }
 
-std::string DigestLines(uint64_t first, const std::vector<SeedResult>& results) {
+std::string DigestLines(const std::vector<SeedResult>& results) {
   std::string text;
-  for (size_t k = 0; k < results.size(); ++k) {
-    if (results[k].digest == 0) continue;
-    absl::StrAppendFormat(&text, "%d %s %08x %08x\n", first + k,
-                          ProgramClassName(static_cast<ProgramClass>((first + k) % kProgramClasses)),
-                          results[k].text, results[k].digest);
+  for (const SeedResult& result : results) {
+    if (result.digest == 0) continue;
+    absl::StrAppendFormat(&text, "%d %s %08x %08x\n", result.seed,
+                          ProgramClassName(static_cast<ProgramClass>(result.seed % kProgramClasses)),
+                          result.text, result.digest);
   }
   return text;
 }

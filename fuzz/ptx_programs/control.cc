@@ -13,7 +13,7 @@ bool Generator::MaskInside(const Place& place) {
 // Behind a branch on a predicate that lives on, an assembler may take its value for known, in loops too: it
 // is asked by way of a number.
 std::string Generator::Condition(const std::string& p) {
-  if (random_.Chance(50)) return Comparison(p);
+  if (random_.Chance(50) || writes_function_) return Comparison(p);
   std::string text;
   const std::string t = Temp('r'), q = P();
   absl::StrAppend(&text, "selp.u32 ", t, ", 1, 0, ", q, ";\n");

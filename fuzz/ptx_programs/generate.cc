@@ -200,6 +200,8 @@ std::vector<Node> Generator::Block(Place& place, int count) {
     for (int s = 0; s < kStatements; ++s) {
       if (!Allowed(static_cast<Statement>(s), place) || (at -= weight_[s]) >= 0) continue;
       nodes.push_back(Write(static_cast<Statement>(s), place));
+      if (Node& node = nodes.back(); pins_ && node.children.empty() && !place.in_function)
+        node.head += Pins(node.head);
       break;
     }
   }
@@ -244,7 +246,9 @@ Node Generator::Function(int index) {
   place.in_function = true;
   place.depth = 1;
   statements_left_ = 1;
+  writes_function_ = true;
   std::vector<Node> body = Block(place, 2 + random_.Below(8));
+  writes_function_ = false;
   const std::string result = Cat{"xor.b32 %r0, ",
                                  R(),
                                  ", ",
@@ -269,7 +273,9 @@ std::vector<Node> Generator::Prologue() {
     absl::StrAppend(&text, "mov.u32 %t0, %tid.y;\nmov.u32 %t1, %tid.z;\nmad.lo.u32 %t0, %t1, ", block[1],
                     ", %t0;\nmad.lo.u32 %thread, %t0, ", block[0], ", %thread;\n");
   const uint32_t threads = program_.threads();
-  absl::StrAppend(&text, "mov.u32 %lane, %laneid;\nshr.b32 %warp, %thread, 5;\nmad.lo.u32 %t2, %cta, ",
+  absl::StrAppend(&text,
+                  "setp.ne.u32 %never, %zero, 0;\nmov.u32 %lane, %laneid;\nshr.b32 %warp, %thread, "
+                  "5;\nmad.lo.u32 %t2, %cta, ",
                   threads, ", %thread;\nmul.wide.u32 %a0, %t2, ", kOutWords * 4,
                   ";\nadd.u64 %own, %own, %a0;\n");
   if (threads % 32 == 0) {
@@ -330,6 +336,7 @@ Program Generator::Make() {
   std::copy(block, block + 3, program_.block);
   program_.grid = 1 + static_cast<uint32_t>(random_.Below(3));
   whole_warps_ = program_.threads() % 32 == 0;
+  pins_ = weight_[kShuffle] > 0 || weight_[kMma] > 0;
   track_masks_ = weight_[kShuffle] > 0 && random_.Chance(program_.kind == ProgramClass::kWarp ? 90 : 50);
   dynamic_shared_ = random_.Chance(50);
 
@@ -367,7 +374,7 @@ Program Generator::Make() {
   module.push_back(
       {Cat{".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 mem)\n{\n", Declarations(),
            ".reg .b64 %in, %own, %mem, %local;\n.reg .b32 %cta, %thread, %lane, %warp, %full, %shared, "
-           "%slot;\n",
+           "%slot;\n.reg .pred %never;\n",
            weight_[kLocalArray] > 0 ? ".local .align 16 .b8 memory[64];\n" : "",
            shared && !dynamic_shared_ ? absl::StrFormat(".shared .align 16 .b8 room[%d];\n", shared_bytes)
                                       : ""},

@@ -3,6 +3,8 @@
 // The generator's state and its kinds of statements, by file: statements.cc (arithmetic), memory.cc,
 // control.cc, warp.cc, shared.cc. Used by generate.cc alone.
 //
+// What compilers are known to get wrong is kept out of programs: avoided.inc.
+//
 // Each function has the same registers with values from the start, which statements draw from: %r0-7, %l0-3,
 // %h0-3, %f0-3, %d0-1, %p0-3. Temporaries live within a statement.
 
@@ -105,6 +107,11 @@ class Generator {
   std::string SettleHalf(const std::string& reg, const std::string& name);
   // A register's value in a temporary of which an assembler cannot know what the register held.
   std::string Opaque(int bits, const std::string& reg, std::string& before);
+  // The register again, of which an assembler cannot know then what it holds.
+  static std::string Hide(const std::string& reg);
+  // Stores, which are never executed, of the registers that a statement has written: an assembler must have
+  // computed them here.
+  std::string Pins(const std::string& text);
   std::string Condition(const std::string& p);  // a comparison, or a predicate
   std::string Comparison(const std::string& p);
   Node FormStatement(FormGroup group);
@@ -174,6 +181,9 @@ class Generator {
   bool whole_warps_ = true;
   bool track_masks_ = false;  // in divergent code
   int functions_ = 0;         // that calls may name
+  bool writes_function_ = false;
+  bool pins_ = false;
+  int comparisons_ = 0;  // in functions
   bool has_exit_ = false, dynamic_shared_ = false;
   int temps_[4] = {};  // r l h p, of the function being written
   int labels_ = 0, groups_ = 0, barriers_ = 1, mbarriers_ = 0;

@@ -54,6 +54,7 @@ std::string Generator::Registers(const Access& access, std::string& settle, std:
     if (part) reg = Opaque(bits, reg, *before);
     absl::StrAppend(&list, k == 0 ? "" : ", ", reg);
     if (kind == 'd' && before == nullptr) settle += Settle(reg);
+    if (before == nullptr && access.bytes / count * 8 < bits) settle += Hide(reg);
     first = (first + 1) % total;
   }
   return count > 1 ? Cat{"{", list, "}"} : list;
@@ -197,11 +198,12 @@ std::string Generator::AtomicOnOwn(const std::string& space, const std::string& 
       return Cat{head, random_.Chance(50) ? "exch.b64 " : "add.u64 ", L(), ", [", address, "], ", L(), ";\n"};
     case 4:
       return Cat{head, "add.f32 ", F(), ", [", address, "], ", F(), ";\n"};
-    case 5:
-      return Cat{head,    random_.Chance(50) ? "add.noftz.f16x2 " : "add.noftz.bf16x2 ",
-                 R(),     ", [",
-                 address, "], ",
-                 R(),     ";\n"};
+    case 5: {
+      const std::string name = random_.Chance(50) ? "add.noftz.f16x2 " : "add.noftz.bf16x2 ", to = R();
+      std::string before;
+      const std::string from = Opaque(32, R(), before);
+      return Cat{before, head, name, to, ", [", address, "], ", from, ";\n"};
+    }
     case 6:
       return Cat{
           head, random_.Chance(50) ? "add.noftz.f16 " : "add.noftz.bf16 ", H(), ", [", address, "], ", H(),

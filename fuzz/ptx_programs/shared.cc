@@ -179,7 +179,11 @@ Node Generator::SharedAtomics() {
                          area,
                          "], ",
                          L(),
-                         ";\nbar.sync 0;\n"};
+                         ";\n"};
+  if (const uint32_t threads = program_.threads(); threads < 32)  // the words that lack a thread of their own
+    absl::StrAppend(&text, "setp.lt.u32 ", p, ", %thread, ", 32 - threads, ";\n@", p, " st.shared.b64 [", at,
+                    "+", area + 8 * threads, "], %l0;\n");
+  text += "bar.sync 0;\n";
   const int operations = 1 + random_.Below(4);
   for (int k = 0; k < operations; ++k) {
     const Commutative op = AnyCommutative();

@@ -1,9 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements that compute registers from registers.
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "fuzz/ptx_programs/generator.h"
 
 namespace understudy::ptx_programs {
+namespace {
+
+int RegisterBits(char letter) {
+  return letter == 'h' || letter == 'N' ? 16 : letter == 'l' || letter == 'm' || letter == 'd' ? 64 : 32;
+}
+
+bool StartsWith(const std::string& name, const char* start) { return name.rfind(start, 0) == 0; }
+
+bool IsShortHighProduct(const Form& form) {
+  return StartsWith(form.name, "mad.hi.") && form.name.find("64") == std::string::npos;
+}
+
+// avoided.inc says why, of these too.
+bool HidesSource(const Form& form, size_t k) {
+  const bool last = k + 1 == form.operands.size();
+  if (form.group == FormGroup::kConvert) return form.operands[k] != 'i';
+  if (form.group == FormGroup::kHalf) return StartsWith(form.name, "abs.");
+  return last && (IsShortHighProduct(form) || StartsWith(form.name, "slct."));
+}
+
+bool HidesResult(const Form& form) {
+  if (StartsWith(form.name, "set.")) return form.name.find(".f32.") != std::string::npos;
+  if (form.group != FormGroup::kConvert) return false;
+  // To a narrow integer from a float.
+  for (const char* type : {".u8.f", ".s8.f", ".u16.f", ".s16.f"})
+    if (form.name.find(type) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
 
 std::string Generator::Temp(char kind) {
   switch (kind) {
@@ -55,7 +86,10 @@ std::string Generator::Source(const Form& form, char letter, std::string& before
       return absl::StrFormat("0x%x", random_.Below(256));
     case 's': {
       // A constant position past the register is not what one in a register is.
-      if (constant) return Cat{random_.Below(form.name.compare(0, 2, "bf") == 0 ? 32 : 70)};
+      if (constant) {
+        const int position = random_.Below(form.name.compare(0, 2, "bf") == 0 ? 32 : 70);
+        return Cat{form.name == "shl.b64" ? position % 64 : position};
+      }
       // Not known to be a float's bits: an assembler that knows may take the float's integer.
       if (random_.Chance(30)) return Opaque(32, R(), before);
       const std::string t = Temp('r');
@@ -156,11 +190,50 @@ std::string Generator::Opaque(int bits, const std::string& reg, std::string& bef
   return t;
 }
 
+std::string Generator::Hide(const std::string& reg) {
+  const char kind = reg[1];
+  return kind == 'l'   ? Cat{"xor.b64 ", reg, ", ", reg, ", %nothing;\n"}
+         : kind == 'h' ? Cat{"xor.b16 ", reg, ", ", reg, ", %none;\n"}
+                       : Cat{"xor.b32 ", reg, ", ", reg, ", %zero;\n"};
+}
+
+std::string Generator::Pins(const std::string& text) {
+  std::string pins;
+  for (size_t at = 0, end; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    if (!line.empty() && line[0] == '@') line = line.substr(std::min(line.find(' '), line.size() - 1) + 1);
+    const size_t first = line.find(" %"), list = line.find(" {");
+    for (const char* other : {"st", "red.", "bar", "bra", "cp.", "call", "brx"})
+      if (StartsWith(line, other)) line = "";
+    if (line.empty() || (first == std::string::npos && list == std::string::npos)) continue;
+    const bool several = list < first;
+    const size_t stop = line.find(several ? '}' : ',');
+    for (size_t k = line.find('%'); k < stop; k = line.find('%', k + 1)) {
+      const char kind = line[k + 1];
+      const std::string reg = line.substr(k, 3);
+      if (std::string("rlhfdp").find(kind) == std::string::npos || !absl::ascii_isdigit(reg.back()) ||
+          pins.find(reg + ";") != std::string::npos || pins.find(reg + " ") != std::string::npos)
+        continue;
+      if (kind == 'p') {
+        const std::string t = Temp('r');
+        absl::StrAppend(&pins, "selp.u32 ", t, ", 1, 0, ", reg, ";\n@%never st.global.u32 [%own], ", t,
+                        ";\n");
+      } else {
+        const char* const type = kind == 'h' ? "b16" : kind == 'l' || kind == 'd' ? "b64" : "b32";
+        absl::StrAppend(&pins, "@%never st.global.", type, " [%own], ", reg, ";\n");
+      }
+    }
+  }
+  return pins;
+}
+
 std::string Generator::Instruction(const Form& form) {
   std::string before, line;
   // Assemblers expand these, and guard less than all of what they become.
   const bool expands = form.group == FormGroup::kCompare || form.group == FormGroup::kConvert;
   if (!expands && random_.Chance(10)) line = Cat{"@", random_.Chance(50) ? "!" : "", P(), " "};
+  if (IsShortHighProduct(form)) line = "";
   const std::string to = Register(form.operands[0]);
   absl::StrAppend(&line, form.name, " ", to);
   // To an assembler the smaller of a number and itself is that number, whatever kind of NaN it is; the
@@ -176,7 +249,7 @@ std::string Generator::Instruction(const Form& form) {
     // Not all of them constants: an assembler need not take that.
     if (k + 1 == form.operands.size() && !any_register && source[0] != '%' && form.operands[k] != 'i') {
       const char letter = form.operands[k];
-      source = letter == 's' ? R() : Register(letter);
+      source = letter == 's' ? Opaque(32, R(), before) : Register(letter);
       if (letter == 'N' || letter == 'n' || letter == 'm') {
         Form plain = form;
         plain.immediates = false;
@@ -185,14 +258,16 @@ std::string Generator::Instruction(const Form& form) {
     }
     const bool float_extremum =
         extremum && (form.group == FormGroup::kFloat || form.group == FormGroup::kHalf);
-    if ((float_extremum && k == 2) || (form.group == FormGroup::kApproximate && form.operands[k] == 'f'))
-      source = Opaque(form.operands[k] == 'h' ? 16 : 32, source, before);
+    if ((float_extremum && k == 2) || (form.group == FormGroup::kApproximate && form.operands[k] == 'f') ||
+        HidesSource(form, k))
+      source = Opaque(RegisterBits(form.operands[k]), source, before);
     any_register = any_register || source[0] == '%';
     absl::StrAppend(&line, ", ", source);
   }
   line += ";\n";
   if (form.operands[0] == 'd') line += Settle(to);
   if (settles) line += form.operands[0] == 'f' ? SettleSingle(to) : SettleHalf(to, form.name);
+  if (HidesResult(form)) line += Hide(to);
   return before + line;
 }
 
@@ -280,6 +355,30 @@ Node Generator::Move() {
 std::string Generator::Comparison(const std::string& p) {
   static constexpr const char* kOrders[] = {"eq", "ne", "lt", "le", "gt", "ge"};
   const char* const order = kOrders[random_.Below(6)];
+  if (writes_function_) {  // never the same one twice
+    const std::string t = Temp('r'), u = Temp('r');
+    return Cat{"add.u32 ",
+               t,
+               ", ",
+               R(),
+               ", ",
+               256 * ++comparisons_,
+               ";\nshr.u32 ",
+               u,
+               ", ",
+               t,
+               ", ",
+               8 + random_.Below(16),
+               ";\nand.b32 ",
+               u,
+               ", ",
+               u,
+               ", 1;\nsetp.ne.u32 ",
+               p,
+               ", ",
+               u,
+               ", 0;\n"};
+  }
   switch (random_.Below(6)) {
     case 0:
       return Cat{"setp.", order, ".u32 ", p, ", ", R(), ", ", R(), ";\n"};

@@ -177,8 +177,10 @@ Node Generator::Mma() {
 #undef MMA
   };
   const Row& row = kRows[random_.Below(static_cast<int>(std::size(kRows)))];
-  std::string text, settle;
+  std::string text, before;
   std::vector<std::string> results;
+  const std::string name = row.name;
+  const bool eighths = name.find("e4m3") != std::string::npos || name.find("e5m2") != std::string::npos;
   const auto list = [&](int count, bool result) {
     std::string out = "{";
     for (int k = 0; k < count; ++k) {
@@ -189,7 +191,7 @@ Node Generator::Mma() {
       } else if (row.kind == 'd') {
         reg = L();
       } else {
-        reg = R();
+        reg = eighths ? Opaque(32, R(), before) : R();
       }
       absl::StrAppend(&out, k == 0 ? "" : ", ", reg);
     }
@@ -207,7 +209,7 @@ Node Generator::Mma() {
     const std::string e = Temp('r');
     text = Cat{"mov.b32 ", e, ", ", word, ";\n", text, ", ", e, ", 0x0"};
   }
-  text += ";\n";
+  text = before + text + ";\n";
   for (const std::string& result : results) {
     if (row.kind == 'd') text += Settle(result);
     const std::string to = row.kind == 'd' ? L() : R();

@@ -48,8 +48,9 @@ class Backend {
 
 std::unique_ptr<Backend> MakeEmulator(const LaunchOptions& options = {});
 // The first GPU of `library`, or where that is empty of $UNDERSTUDY_LIBCUDA, or of "libcuda.so.1". NotFound:
-// no such library, or no GPU.
-absl::StatusOr<std::unique_ptr<Backend>> OpenDriver(const std::string& library = "");
+// no such library, or no GPU. `optimisation` is the level of the driver's compiler, 0 to 4; negative: its own
+// choice. A launch's `ptx` may be a cubin's bytes too.
+absl::StatusOr<std::unique_ptr<Backend>> OpenDriver(const std::string& library = "", int optimisation = -1);
 
 // The GPU with USE_HW=1, else the emulator.
 absl::StatusOr<std::unique_ptr<Backend>> ChosenBackend();

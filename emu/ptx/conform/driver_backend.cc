@@ -48,14 +48,15 @@ struct Api {
 };
 
 // Option numbers of cuModuleLoadDataEx, and the attribute for more than 48 KiB of dynamic shared memory.
-constexpr int kErrorLog = 5, kErrorLogBytes = 6, kMaxDynamicShared = 8;
+constexpr int kErrorLog = 5, kErrorLogBytes = 6, kOptimisationLevel = 7, kMaxDynamicShared = 8;
 // A kernel may declare scratch pointers behind the parameters that a caller knows.
 constexpr size_t kExtraParams = 16;
 
 class Driver : public Backend {
  public:
-  static absl::StatusOr<std::unique_ptr<Backend>> Open(const std::string& library) {
+  static absl::StatusOr<std::unique_ptr<Backend>> Open(const std::string& library, int optimisation) {
     auto driver = std::unique_ptr<Driver>(new Driver);
+    driver->optimisation_ = optimisation;
     void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return absl::NotFoundError(absl::StrCat("CUDA: ", dlerror()));
     Api& api = driver->api_;
@@ -130,9 +131,11 @@ class Driver : public Backend {
 
   absl::Status LoadModule(const std::string& ptx, Handle* module) {
     std::vector<char> log(8192);
-    const int options[] = {kErrorLog, kErrorLogBytes};
-    void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
-    const int error = api_.cuModuleLoadDataEx(module, ptx.c_str(), 2, options, values);
+    const int options[] = {kErrorLog, kErrorLogBytes, kOptimisationLevel};
+    void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1),
+                      reinterpret_cast<void*>(static_cast<intptr_t>(optimisation_))};
+    const int error =
+        api_.cuModuleLoadDataEx(module, ptx.c_str(), optimisation_ < 0 ? 2 : 3, options, values);
     if (error == 0) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat(std::string(Check("cuModuleLoadDataEx", error).message()), ": ", log.data()));
@@ -178,17 +181,17 @@ class Driver : public Backend {
   }
 
   Api api_;
-  int device_ = 0;
+  int device_ = 0, optimisation_ = -1;
   Handle context_ = nullptr;
   std::string name_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Backend>> OpenDriver(const std::string& library) {
-  if (!library.empty()) return Driver::Open(library);
+absl::StatusOr<std::unique_ptr<Backend>> OpenDriver(const std::string& library, int optimisation) {
+  if (!library.empty()) return Driver::Open(library, optimisation);
   const char* const named = std::getenv("UNDERSTUDY_LIBCUDA");
-  return Driver::Open(named != nullptr ? named : "libcuda.so.1");
+  return Driver::Open(named != nullptr ? named : "libcuda.so.1", optimisation);
 }
 
 }  // namespace understudy::emu::ptx::conform

@@ -146,5 +146,36 @@ TEST(Reducer, LeavesLittleMoreThanTheInstructionThatIsWrong) {
   EXPECT_GE(differences, 5);
 }
 
+// As the campaign does it: what nothing has set must not be read.
+TEST(Reducer, LeavesTheLinesThatTheInstructionNeeds) {
+  Wrong wrong;
+  emu::ptx::LaunchOptions checking = Options();
+  checking.checks.uninit = emu::ptx::CheckLevel::kFail;
+  const auto right = emu::ptx::conform::MakeEmulator(checking);
+  const auto holds = [&](const Program& candidate) {
+    const auto want = RunProgram(candidate, *right);
+    return want.ok() && !Disagreement(candidate, RunProgram(candidate, wrong), want).empty();
+  };
+  int reductions = 0;
+  for (uint64_t seed = 0; seed < 300 && reductions < 3; ++seed) {
+    const Program program = Generate(seed);
+    // Functions keep their lines for calls and returns.
+    if (Text(program).find("sub.s32") == std::string::npos || program.kind == ProgramClass::kCalls ||
+        program.kind == ProgramClass::kMixed || !holds(program))
+      continue;
+    ++reductions;
+    const Program lines = OneNodePerLine(program);
+    EXPECT_TRUE(holds(lines)) << seed;
+    const Program reduced = ReduceProgram(OneNodePerLine(ReduceProgram(program, 400, holds)), 2000, holds);
+    EXPECT_TRUE(holds(reduced)) << seed;
+    const std::string text = Text(reduced);
+    const size_t open = text.find("ld.param");
+    // Addresses, the thread's place, two operands, the difference, a store.
+    EXPECT_LE(std::count(text.begin() + static_cast<int64_t>(open), text.end(), '\n'), 40) << seed << "\n"
+                                                                                           << text;
+  }
+  EXPECT_EQ(reductions, 3);
+}
+
 }  // namespace
 }  // namespace understudy::ptx_programs
