@@ -12,13 +12,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "emu/ptx/core/launch.h"
+#include "emu/ptx/semantics/tensor_map.h"
 
 namespace understudy::emu::ptx::conform {
 
-// A parameter: a buffer, whose bytes a run replaces by what the kernel leaves, or a scalar.
+// A parameter: a buffer, whose bytes a run replaces by what the kernel leaves, a scalar, or a tensor map that
+// the backend encodes.
 struct Param {
   bool is_buffer = false;
   std::vector<uint8_t> bytes;  // of a scalar: at most 8, little endian
+  bool is_tensor_map = false;
+  TensorMap map = {};  // its address counts from the beginning of buffer `of`
+  size_t of = 0;       // a parameter's number
   static Param Buffer(std::vector<uint8_t> bytes) { return {true, std::move(bytes)}; }
   static Param Scalar(uint64_t value) {
     Param param;

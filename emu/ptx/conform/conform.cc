@@ -271,6 +271,16 @@ Outcome RunRecorded(const Vector& vector, Backend& backend) {
 
 Outcome RunVector(const Vector& vector, Backend& backend) {
   Outcome outcome = RunRecorded(vector, backend);
+  if (!vector.not_accepted.empty()) {
+    // Recorded is that it fails, in the recorder's words: "faulted: ...".
+    const bool same =
+        vector.not_accepted.compare(0, vector.not_accepted.find(':'), VerdictName(outcome.verdict)) == 0;
+    if (!same)
+      outcome.reason = absl::StrCat(VerdictName(outcome.verdict), " ", outcome.reason,
+                                    "; recorded: ", vector.not_accepted);
+    outcome.verdict = same ? Outcome::Verdict::kPass : Outcome::Verdict::kDifferent;
+    return outcome;
+  }
   if (outcome.verdict != Outcome::Verdict::kDifferent || backend.is_hardware()) return outcome;
   for (const Deviation& deviation : Deviations()) {
     if (vector.id.find(deviation.instruction) == std::string::npos) continue;

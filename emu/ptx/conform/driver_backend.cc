@@ -41,9 +41,17 @@ using Handle = void*;
   F(cuLaunchKernel,                                                           \
     (Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**, void**))
 
+// What only tensor maps need, which a library older than CUDA 12 does not have.
+#define PTX_DRIVER_MAP_FUNCTIONS(F)                                                                          \
+  F(cuTensorMapEncodeTiled, (void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*, \
+                             const unsigned*, int, int, int, int))                                           \
+  F(cuTensorMapEncodeIm2col, (void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const int*,     \
+                              const int*, unsigned, unsigned, const unsigned*, int, int, int, int))
+
 struct Api {
 #define PTX_DRIVER_MEMBER(name, args) int(*name) args = nullptr;
   PTX_DRIVER_FUNCTIONS(PTX_DRIVER_MEMBER)
+  PTX_DRIVER_MAP_FUNCTIONS(PTX_DRIVER_MEMBER)
 #undef PTX_DRIVER_MEMBER
 };
 
@@ -64,6 +72,9 @@ class Driver : public Backend {
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(handle, #name)); \
   if (api.name == nullptr) return absl::NotFoundError(absl::StrCat("CUDA: ", library, " has no " #name));
     PTX_DRIVER_FUNCTIONS(PTX_DRIVER_FIND)
+#undef PTX_DRIVER_FIND
+#define PTX_DRIVER_FIND(name, args) api.name = reinterpret_cast<decltype(api.name)>(dlsym(handle, #name));
+    PTX_DRIVER_MAP_FUNCTIONS(PTX_DRIVER_FIND)
 #undef PTX_DRIVER_FIND
     const auto found = [&](const char* function, int error) {
       return error == 0 ? absl::OkStatus()
@@ -141,6 +152,27 @@ class Driver : public Backend {
         absl::StrCat(std::string(Check("cuModuleLoadDataEx", error).message()), ": ", log.data()));
   }
 
+  absl::Status Encode(const TensorMap& map, Address buffer, void* out) const {
+    if (api_.cuTensorMapEncodeTiled == nullptr || api_.cuTensorMapEncodeIm2col == nullptr)
+      return absl::InternalError(
+          "CUDA: the library has no cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col");
+    auto* const address = reinterpret_cast<void*>(buffer + map.address);
+    const auto number = [](auto value) { return static_cast<int>(value); };
+    const auto rank = static_cast<unsigned>(map.rank);
+    const int error =
+        map.mode == TensorMode::kTiled
+            ? api_.cuTensorMapEncodeTiled(out, number(map.type), rank, address, map.dim.data(),
+                                          map.stride.data() + 1, map.box.data(), map.element_stride.data(),
+                                          number(map.interleave), number(map.swizzle), map.l2_promotion,
+                                          number(map.fill))
+            : api_.cuTensorMapEncodeIm2col(
+                  out, number(map.type), rank, address, map.dim.data(), map.stride.data() + 1,
+                  map.lower.data(), map.upper.data(), map.channels, map.pixels, map.element_stride.data(),
+                  number(map.interleave), number(map.swizzle), map.l2_promotion, number(map.fill));
+    if (error == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(std::string(Check("cuTensorMapEncode", error).message()));
+  }
+
   absl::Status RunLoaded(Handle module, Launch* launch, std::vector<Address>* values) {
     Handle function = nullptr;
     US_RETURN_IF_ERROR(
@@ -151,8 +183,13 @@ class Driver : public Backend {
           api_.cuFuncSetAttribute(function, kMaxDynamicShared, static_cast<int>(launch->shared_bytes))));
     std::vector<void*> pointers;
     for (Address& value : *values) pointers.push_back(&value);
+    struct alignas(64) Encoded {
+      uint8_t bytes[kTensorMapBytes];
+    };
+    std::vector<Encoded> maps(launch->params.size());
     for (size_t i = 0; i < launch->params.size(); ++i) {
       const Param& param = launch->params[i];
+      if (param.is_tensor_map) continue;  // of a buffer that may come later
       if (!param.is_buffer) {
         std::memcpy(&(*values)[i], param.bytes.data(), std::min<size_t>(param.bytes.size(), 8));
         continue;
@@ -162,6 +199,12 @@ class Driver : public Backend {
       if (!param.bytes.empty())
         US_RETURN_IF_ERROR(Check("cuMemcpyHtoD",
                                  api_.cuMemcpyHtoD_v2((*values)[i], param.bytes.data(), param.bytes.size())));
+    }
+    for (size_t i = 0; i < launch->params.size(); ++i) {
+      const Param& param = launch->params[i];
+      if (!param.is_tensor_map) continue;
+      US_RETURN_IF_ERROR(Encode(param.map, (*values)[param.of], maps[i].bytes));
+      pointers[i] = maps[i].bytes;
     }
     US_RETURN_IF_ERROR(Check("cuLaunchKernel",
                              api_.cuLaunchKernel(function, launch->grid.x, launch->grid.y, launch->grid.z,

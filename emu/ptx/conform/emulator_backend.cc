@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -35,14 +34,24 @@ class Emulator : public Backend {
     runner.options = options_;
     if (!runner.options.print) runner.options.print = print;
     runner.config.dynamic_shared_bytes = launch->shared_bytes;
-    std::vector<uint64_t> params;
-    for (const Param& param : launch->params) {
-      uint64_t value = 0;
-      if (param.is_buffer)
-        value = runner.Upload(param.bytes.data(), param.bytes.size());
-      else
-        std::memcpy(&value, param.bytes.data(), std::min<size_t>(param.bytes.size(), 8));
-      params.push_back(value);
+    std::vector<uint64_t> addresses(launch->params.size());
+    std::vector<std::vector<uint8_t>> params(launch->params.size());
+    for (size_t i = 0; i < params.size(); ++i) {
+      const Param& param = launch->params[i];
+      if (param.is_tensor_map) continue;  // of a buffer that may come later
+      params[i] = param.bytes;
+      if (!param.is_buffer) continue;
+      addresses[i] = runner.Upload(param.bytes.data(), param.bytes.size());
+      params[i].resize(8);
+      std::memcpy(params[i].data(), &addresses[i], 8);
+    }
+    for (size_t i = 0; i < params.size(); ++i) {
+      const Param& param = launch->params[i];
+      if (!param.is_tensor_map) continue;
+      TensorMap map = param.map;
+      map.address += addresses[param.of];
+      params[i].resize(kTensorMapBytes);
+      US_RETURN_IF_ERROR(EncodeTensorMap(map, params[i].data()));
     }
     US_ASSIGN_OR_RETURN(const LaunchResult result,
                         runner.Run(launch->entry, launch->grid, launch->block, params));
@@ -50,7 +59,7 @@ class Emulator : public Backend {
     if (!result.ok()) return absl::AbortedError(result.fault.message);
     for (size_t i = 0; i < params.size(); ++i) {
       Param& param = launch->params[i];
-      if (param.is_buffer) param.bytes = runner.Download(params[i], param.bytes.size());
+      if (param.is_buffer) param.bytes = runner.Download(addresses[i], param.bytes.size());
     }
     return absl::OkStatus();
   }

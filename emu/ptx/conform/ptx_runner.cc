@@ -17,14 +17,35 @@ PtxRunner::PtxRunner(const std::string& ptx) {
 absl::Status PtxRunner::Load(const std::string& ptx) {
   US_ASSIGN_OR_RETURN(std::shared_ptr<const Module> module, ParseModule(ptx));
   SymbolAddresses addresses;
+  // Constant variables lie one behind the other, as on a card.
+  struct Constant {
+    std::string name;
+    const Variable* variable;
+    uint64_t offset;
+  };
+  std::vector<Constant> constants;
+  uint64_t constant_bytes = 0;
   const auto place = [&](const std::string& name, const Variable& variable) {
-    if (variable.space != Space::kGlobal && variable.space != Space::kConst) return;
+    if (variable.space == Space::kConst) {
+      const uint64_t alignment = std::max<uint64_t>(variable.alignment, 1);
+      constant_bytes = (constant_bytes + alignment - 1) / alignment * alignment;
+      constants.push_back({name, &variable, constant_bytes});
+      constant_bytes += std::max<uint64_t>(variable.size, 1);
+    }
+    if (variable.space != Space::kGlobal) return;
     addresses[name] = variable.init.empty() ? Allocate(std::max<uint64_t>(variable.size, 1), name)
                                             : Upload(variable.init.data(), variable.init.size(), name);
   };
   for (const Variable& variable : module->variables) place(variable.name, variable);
   for (const Function& function : module->functions)
     for (const Variable& variable : function.variables) place(function.name + "." + variable.name, variable);
+  if (!constants.empty()) {
+    const uint64_t bank = Allocate(constant_bytes, "constant memory");
+    for (const Constant& constant : constants) {
+      addresses[constant.name] = bank + constant.offset;
+      memory.Write(bank + constant.offset, constant.variable->init.data(), constant.variable->init.size());
+    }
+  }
   US_ASSIGN_OR_RETURN(program_, Program::Build(module, addresses));
   for (const Variable& variable : module->variables)
     for (const Relocation& relocation : variable.relocations) {
@@ -64,6 +85,13 @@ std::vector<uint8_t> PtxRunner::Download(uint64_t address, uint64_t bytes) const
 
 absl::StatusOr<LaunchResult> PtxRunner::Run(const std::string& entry, Dim3 grid, Dim3 block,
                                             const std::vector<uint64_t>& params) {
+  std::vector<std::vector<uint8_t>> bytes(params.size(), std::vector<uint8_t>(8));
+  for (size_t i = 0; i < params.size(); ++i) std::memcpy(bytes[i].data(), &params[i], 8);
+  return Run(entry, grid, block, bytes);
+}
+
+absl::StatusOr<LaunchResult> PtxRunner::Run(const std::string& entry, Dim3 grid, Dim3 block,
+                                            const std::vector<std::vector<uint8_t>>& params) {
   const BoundFunction* kernel = program_->FindEntry(entry);
   if (kernel == nullptr) return absl::NotFoundError("no kernel '" + entry + "'");
   LaunchConfig launch = config;
@@ -72,8 +100,8 @@ absl::StatusOr<LaunchResult> PtxRunner::Run(const std::string& entry, Dim3 grid,
   launch.params.assign(program_->param_block_bytes(*kernel), 0);
   const std::vector<uint32_t> offsets = program_->param_offsets(*kernel);
   for (size_t i = 0; i < params.size() && i < offsets.size(); ++i)
-    std::memcpy(launch.params.data() + offsets[i], &params[i],
-                std::min<uint64_t>(kernel->text->parameters[i].size, 8));
+    std::copy_n(params[i].data(), std::min<size_t>(kernel->text->parameters[i].size, params[i].size()),
+                launch.params.data() + offsets[i]);
   return RunLaunch(*program_, *kernel, launch, &memory, options);
 }
 

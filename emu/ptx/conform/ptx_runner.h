@@ -35,9 +35,11 @@ class PtxRunner {
     return values;
   }
 
-  // `params`: one value a parameter, cut to its size.
+  // `params`: one value a parameter, cut to its size; or its bytes.
   absl::StatusOr<LaunchResult> Run(const std::string& entry, Dim3 grid, Dim3 block,
                                    const std::vector<uint64_t>& params);
+  absl::StatusOr<LaunchResult> Run(const std::string& entry, Dim3 grid, Dim3 block,
+                                   const std::vector<std::vector<uint8_t>>& params);
 
   LaunchOptions options;  // print collects into `printed` unless replaced
   LaunchConfig config;    // what Run does not set: cluster, dynamic shared memory, cooperative

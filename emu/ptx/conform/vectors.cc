@@ -150,6 +150,9 @@ absl::StatusOr<WholeKernel> ParseKernel(const Json& line) {
                                 : kernel.launch.params.back().bytes;
       if (kernel.after.back().size() != kernel.launch.params.back().bytes.size())
         return Wrong("after", "as many bytes as \"before\"");
+    } else if (kind == "tensormap") {
+      US_ASSIGN_OR_RETURN(Param map, ParseTensorMap(param));
+      kernel.launch.params.push_back(std::move(map));
     } else if (const auto value = param.find("value"); value == param.end() || !value->is_number()) {
       return Wrong("value", "a number");
     } else if (kind == "f32") {
@@ -160,9 +163,12 @@ absl::StatusOr<WholeKernel> ParseKernel(const Json& line) {
     } else if (kind == "i32" || kind == "i64") {
       kernel.launch.params.push_back(Param::Scalar(static_cast<uint64_t>(value->get<int64_t>())));
     } else {
-      return Wrong("kind", "buffer, i32, i64 or f32, not " + kind);
+      return Wrong("kind", "buffer, tensormap, i32, i64 or f32, not " + kind);
     }
   }
+  for (const Param& param : kernel.launch.params)
+    if (param.is_tensor_map && (param.of >= params->size() || !kernel.launch.params[param.of].is_buffer))
+      return Wrong("of", "the number of a buffer among the parameters");
   return kernel;
 }
 

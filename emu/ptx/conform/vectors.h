@@ -93,7 +93,7 @@ struct Vector {
   std::string id;  // the instruction or the kernel's name
   std::variant<Form, Fragment, Seeded, FragmentPlaces, WholeKernel, ModuleText> what;
   bool emulated = false;     // "source": "emulator": no recorded truth
-  std::string not_accepted;  // "error": what the recording GPU's compiler said of it
+  std::string not_accepted;  // "error": the verdict of the recording GPU and its driver, and their words
 };
 
 // The bytes of a file, decompressed where it is zstd's.
@@ -105,6 +105,8 @@ absl::StatusOr<std::vector<Vector>> ParseVectors(const std::string& text, const 
 absl::StatusOr<Vector> ParseVector(const nlohmann::ordered_json& line);
 absl::StatusOr<Seeded> ParseSeeded(const nlohmann::ordered_json& line);
 absl::StatusOr<FragmentPlaces> ParseFragmentPlaces(const nlohmann::ordered_json& line);
+// A kernel's parameter of kind "tensormap".
+absl::StatusOr<Param> ParseTensorMap(const nlohmann::ordered_json& line);
 absl::StatusOr<std::vector<Vector>> LoadVectors(const std::string& path);
 
 std::vector<uint8_t> DecodeBase64(const std::string& text);

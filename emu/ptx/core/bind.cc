@@ -550,6 +550,15 @@ class FunctionBinder {
 }  // namespace
 
 absl::Status Program::Impl::Bind(const SymbolAddresses& addresses) {
+  const auto note_constant = [&](const std::string& name, const Variable& variable) {
+    const auto it = addresses.find(name);
+    if (variable.space == Space::kConst && it != addresses.end())
+      constant_variables[it->second] = it->second + std::max<uint64_t>(variable.size, 1);
+  };
+  for (const Variable& variable : module->variables) note_constant(variable.name, variable);
+  for (const Function& function : module->functions)
+    for (const Variable& variable : function.variables)
+      note_constant(function.name + "." + variable.name, variable);
   const CallGraph graph(*module);
   shared = LayOutShared(*module, graph);
   module_local_offsets = PlaceVariables(module->variables, Space::kLocal, &module_local_bytes);

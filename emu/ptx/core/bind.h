@@ -48,6 +48,7 @@ struct Program::Impl {
   std::deque<FusedSum> fused_sums;
   std::deque<KeptFactors> kept_factors;
   BuildOptions options;
+  std::map<uint64_t, uint64_t> constant_variables;  // begin to end
 
   absl::Status Bind(const SymbolAddresses& addresses);
   Src SpecialRowOf(uint16_t special, uint8_t bytes, int64_t addend);

@@ -73,6 +73,14 @@ const BoundFunction* Program::FindEntry(const std::string& name) const {
   return nullptr;
 }
 
+bool Program::IsConstant(uint64_t address) const {
+  auto after = impl_->constant_variables.upper_bound(address);
+  return after != impl_->constant_variables.begin() && address < (--after)->second;
+}
+uint64_t Program::constant_base() const {
+  return impl_->constant_variables.empty() ? 0 : impl_->constant_variables.begin()->first;
+}
+
 uint32_t Program::static_shared_bytes(const BoundFunction& kernel) const {
   return static_cast<uint32_t>(impl_->shared.kernel_bytes[static_cast<size_t>(kernel.index)]);
 }

@@ -145,6 +145,10 @@ class Program {
   // A function's address as mov.u64 %rd, f gives it, and back (nullptr: not a function).
   uint64_t function_address(int index) const;
   const BoundFunction* FunctionAt(uint64_t address) const;
+  // Whether a generic address lies in one of the module's constant variables; and the lowest of these, where
+  // their memory begins (0: none).
+  bool IsConstant(uint64_t address) const;
+  uint64_t constant_base() const;
   const uint8_t* constant_rows() const;
   // Special registers in use, and the bytes of their rows.
   const std::vector<SpecialRow>& special_rows() const;

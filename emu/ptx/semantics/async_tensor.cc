@@ -55,7 +55,14 @@ bool AddMoves(Warp& w, const Inst& inst, const TensorMap& map, const int32_t* co
               std::vector<BulkMove>* moves) {
   bool ok = true;
   WalkTensor(map, coordinates, offsets, [&](const TensorRun& run) {
-    if (!ok || (run.outside && !load)) return;
+    if (!ok) return;
+    if (!load && run.below) {
+      w.Fail(FaultKind::kIllegalInstruction, lane,
+             absl::StrFormat("%s: stores at a negative coordinate of the tensor", InstName(inst)));
+      ok = false;
+      return;
+    }
+    if (run.outside && !load) return;
     uint8_t* global = nullptr;
     if (!run.outside) {
       global = ResolveLane(w, inst, run.address, MemSpace::kGlobal, run.bytes, 1, access, lane);
@@ -92,6 +99,8 @@ ExecResult CopyTensor(Warp& w, const Inst& inst) {
     int32_t coordinates[kMaxTensorRank] = {};
     for (int i = 0; i < map.rank; ++i)
       coordinates[i] = static_cast<int32_t>(w.Lane(tensor.elements[1].elements[i].row, lane));
+    if (const std::string error = TensorCoordinateError(map, coordinates); !error.empty())
+      return w.Fail(FaultKind::kIllegalInstruction, lane, absl::StrFormat("%s: %s", InstName(inst), error));
     uint16_t offsets[3] = {};
     if (offsets_operand >= 0)
       for (int i = 0; i < map.rank - 2; ++i)

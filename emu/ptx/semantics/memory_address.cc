@@ -2,6 +2,7 @@
 // Conversions and questions about addresses: cvta, isspacep, mapa, getctarank.
 #include "absl/strings/str_format.h"
 #include "emu/ptx/core/cta.h"
+#include "emu/ptx/core/launch_state.h"
 #include "emu/ptx/semantics/memory_find.h"
 
 namespace understudy::emu::ptx {
@@ -25,6 +26,18 @@ uint64_t WindowOf(MemSpace space) {
 
 void SetAddress(Warp& w, Src to, int lane, uint64_t address) { w.SetLane(to, lane, address); }
 
+// Constant variables lie among global memory: their addresses are generic as they are. A number below the
+// size of constant memory counts from where that begins.
+ExecResult ConstToGeneric(Warp& w, const Inst& inst) {
+  constexpr uint64_t kConstantBytes = 1 << 16;
+  const uint64_t base = w.launch != nullptr ? w.launch->program->constant_base() : 0;
+  ForLanes(w.mask, [&](int lane) {
+    const uint64_t address = GetAddress(w, inst.op(1), lane);
+    SetAddress(w, inst.src(0), lane, address < kConstantBytes ? base + address : address);
+  });
+  return ExecResult::kNext;
+}
+
 // aux[0]: the window.
 ExecResult ToGeneric(Warp& w, const Inst& inst) {
   ForLanes(w.mask, [&](int lane) {
@@ -43,14 +56,20 @@ ExecResult FromGeneric(Warp& w, const Inst& inst) {
   return ExecResult::kNext;
 }
 
-// aux[0]: the space.
+// aux[0]: the space; aux[1]: .const. Kernel parameters are global as well, constant variables are not, as on
+// an H200.
 ExecResult IsSpace(Warp& w, const Inst& inst) {
   const MemSpace space = static_cast<MemSpace>(inst.aux[0]);
   uint32_t result = 0;
   ForLanes(w.mask, [&](int lane) {
     uint64_t address = GetAddress(w, inst.op(1), lane);
     const MemSpace real = SpaceOfGeneric(address);
-    bool is = real == space;
+    bool is = real == space || (space == MemSpace::kGlobal && real == MemSpace::kEntryParam);
+    if (space == MemSpace::kGlobal && real == MemSpace::kGlobal) {
+      const bool constant = w.launch != nullptr && w.launch->program->IsConstant(address);
+      is = constant == (inst.aux[1] != 0);
+    }
+    if (inst.aux[1] != 0 && real != MemSpace::kGlobal) is = false;
     if (real == MemSpace::kSharedCluster) {
       address &= kSharedWindowSize - 1;
       is = space == MemSpace::kSharedCluster ||
@@ -109,12 +128,12 @@ Exec FindAddress(const Instruction& inst, const ExecContext& context) {
     case Op::kCvta: {
       if (inst.operands.size() != 2) return Refused(inst, "needs a register and an address");
       const uint64_t window = WindowOf(SpaceOfOperand(inst, inst.operands[1], context));
+      if (inst.space() == Space::kConst && !inst.Has("to")) return Exact(ConstToGeneric);
       return Exact(inst.Has("to") ? FromGeneric : ToGeneric, window);
     }
     case Op::kIsspacep: {
       if (inst.operands.size() != 2) return Refused(inst, "needs a predicate and an address");
-      if (inst.space() == Space::kConst)
-        return Refused(inst, "constant memory has no window of its own in the emulator's generic space");
+      if (inst.space() == Space::kConst) return Exact(IsSpace, static_cast<uint64_t>(MemSpace::kGlobal), 1);
       const MemSpace space = inst.space() == Space::kParam ? MemSpace::kEntryParam
                                                            : SpaceOfOperand(inst, inst.operands[1], context);
       return Exact(IsSpace, static_cast<uint64_t>(space));

@@ -22,10 +22,20 @@ T Get(const uint8_t* in, int at) {
   return value;
 }
 
+bool Interleaved(const TensorMap& map) { return map.interleave != TensorInterleave::kNone; }
+
+// Bytes that dimension 0 is counted by: an element or, of an interleaved layout, a slice.
+uint32_t UnitBytes(const TensorMap& map) {
+  return map.interleave == TensorInterleave::k16B   ? 16
+         : map.interleave == TensorInterleave::k32B ? 32
+                                                    : static_cast<uint32_t>(map.stride[0]);
+}
+
 // Elements that a box covers in one dimension.
 uint32_t BoxCount(const TensorMap& map, int i) {
   // Without interleave the contiguous dimension has no stride.
-  if (i == 0) return map.box[0];
+  if (i == 0 && !Interleaved(map)) return map.box[0];
+  if (Interleaved(map) && i == map.rank - 2) return 1;
   return (map.box[i] + map.element_stride[i] - 1) / map.element_stride[i];
 }
 
@@ -36,53 +46,73 @@ uint32_t SwizzleSpan(TensorSwizzle swizzle) {
                                           : 128;
 }
 
-// From one row (or pixel) of a box to the next in shared memory: a shorter row leaves the rest of its
-// swizzle's span as it is.
-uint32_t RowPitch(const TensorMap& map) {
-  const uint32_t elements = map.mode == TensorMode::kIm2col ? map.channels : BoxCount(map, 0);
-  return std::max(elements * static_cast<uint32_t>(map.stride[0]), SwizzleSpan(map.swizzle));
+// Units of a row (of a pixel).
+uint32_t RowUnits(const TensorMap& map) {
+  if (map.mode == TensorMode::kTiled) return BoxCount(map, 0);
+  return Interleaved(map) ? 1 : map.channels;
 }
 
-// Emits the row of `count` elements from `first` in dimension 0, at `address` + first * element, cut where
-// the tensor ends.
+// From one row (or pixel) of a box to the next in shared memory: a shorter row leaves the rest of its
+// swizzle's span as it is, but for slices, which are packed.
+uint32_t RowPitch(const TensorMap& map) {
+  const uint32_t bytes = RowUnits(map) * UnitBytes(map);
+  return Interleaved(map) ? bytes : std::max(bytes, SwizzleSpan(map.swizzle));
+}
+
+// Where a row lies but for dimension 0: `below` where a coordinate is negative.
+struct Row {
+  uint64_t address = 0;
+  bool inside = true, below = false;
+  void Add(const TensorMap& map, int dimension, int64_t at, uint64_t stride) {
+    inside = inside && at >= 0 && static_cast<uint64_t>(at) < map.dim[dimension];
+    below = below || at < 0;
+    address += static_cast<uint64_t>(at) * stride;
+  }
+};
+
+// Emits the row of `count` units, `step` apart from `first` on in dimension 0, at `offset` in the box, cut
+// where the tensor ends.
 template <class Fn>
-void WalkRow(const TensorMap& map, uint32_t offset, uint64_t row_address, bool row_inside, int64_t first,
-             uint32_t count, Fn&& run) {
-  const int64_t element = static_cast<int64_t>(map.stride[0]);
-  const int64_t end = first + count, size = static_cast<int64_t>(map.dim[0]);
-  const int64_t low = row_inside ? std::clamp<int64_t>(0, first, end) : end;
-  const int64_t high = row_inside ? std::clamp<int64_t>(size, low, end) : end;
-  const auto emit = [&](int64_t from, int64_t to, bool outside) {
+void WalkRow(const TensorMap& map, uint32_t offset, const Row& row, int64_t first, uint32_t count,
+             uint32_t step, Fn&& run) {
+  const int64_t unit = UnitBytes(map), size = static_cast<int64_t>(map.dim[0]);
+  const auto emit = [&](int64_t from, int64_t to, bool inside) {
     if (from >= to) return;
     TensorRun piece;
-    piece.offset = offset + static_cast<uint32_t>((from - first) * element);
-    piece.bytes = static_cast<uint32_t>((to - from) * element);
-    piece.outside = outside;
-    piece.address = outside ? 0 : row_address + static_cast<uint64_t>(from * element);
+    piece.offset = offset;
+    piece.bytes = static_cast<uint32_t>((to - from) * unit);
+    piece.outside = !inside;
+    piece.below = row.below || from < 0;
+    piece.address = inside ? row.address + static_cast<uint64_t>(from * unit) : 0;
     run(piece);
+    offset += piece.bytes;
   };
-  emit(first, low, true);
-  emit(low, high, false);
-  emit(high, end, true);
+  if (step != 1) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const int64_t at = first + int64_t{i} * step;
+      emit(at, at + 1, row.inside && at >= 0 && at < size);
+    }
+    return;
+  }
+  const int64_t end = first + count;
+  const int64_t low = std::clamp<int64_t>(0, first, end), high = std::clamp<int64_t>(size, low, end);
+  emit(first, low, false);
+  emit(low, high, row.inside);
+  emit(high, end, false);
 }
-
-bool Inside(int64_t at, uint64_t size) { return at >= 0 && static_cast<uint64_t>(at) < size; }
 
 void WalkTiled(const TensorMap& map, const int32_t* c, const std::function<void(const TensorRun&)>& run) {
   uint32_t counts[kMaxTensorRank] = {1, 1, 1, 1, 1};
   for (int i = 0; i < map.rank; ++i) counts[i] = BoxCount(map, i);
   uint32_t offset = 0;
   uint32_t index[kMaxTensorRank] = {};
-  const uint32_t pitch = RowPitch(map);
+  const uint32_t pitch = RowPitch(map), step = Interleaved(map) ? map.element_stride[0] : 1;
   for (;;) {
-    uint64_t address = map.address;
-    bool inside = true;
-    for (int i = 1; i < map.rank; ++i) {
-      const int64_t at = int64_t{c[i]} + int64_t{index[i]} * map.element_stride[i];
-      inside = inside && Inside(at, map.dim[i]);
-      address += static_cast<uint64_t>(at) * map.stride[i];
-    }
-    WalkRow(map, offset, address, inside, c[0], counts[0], run);
+    Row row;
+    row.address = map.address;
+    for (int i = 1; i < map.rank; ++i)
+      row.Add(map, i, int64_t{c[i]} + int64_t{index[i]} * map.element_stride[i], map.stride[i]);
+    WalkRow(map, offset, row, c[0], counts[0], step, run);
     offset += pitch;
     int i = 1;
     while (i < map.rank && ++index[i] == counts[i]) index[i++] = 0;
@@ -91,30 +121,30 @@ void WalkTiled(const TensorMap& map, const int32_t* c, const std::function<void(
 }
 
 // Pixels in the order W, H, D, N from the start coordinates, each dimension of the image within its bounding
-// box [lower, dim - 1 + upper]; the offsets move what is read, not the walk.
+// box [lower, dim - 1 + upper]; the offsets move what is read, not the walk. Dimensions are C, W, H, D, N or,
+// interleaved, W, H, D, slices of C, N, of which a pixel has one slice.
 void WalkIm2col(const TensorMap& map, const int32_t* c, const uint16_t* offsets,
                 const std::function<void(const TensorRun&)>& run) {
-  const int images = map.rank - 1;  // dimension N
+  const bool slices = Interleaved(map);
+  const int first = slices ? 0 : 1, end = first + map.rank - 2, images = map.rank - 1;
   int64_t at[kMaxTensorRank] = {};
   for (int i = 0; i < map.rank; ++i) at[i] = c[i];
   const uint32_t pitch = RowPitch(map);
   for (uint32_t pixel = 0; pixel < map.pixels; ++pixel) {
-    uint64_t address = map.address;
-    bool inside = Inside(at[images], map.dim[images]);
-    for (int i = 1; i < images; ++i) {
-      const int64_t read = at[i] + offsets[i - 1];
-      inside = inside && Inside(read, map.dim[i]);
-      address += static_cast<uint64_t>(read) * map.stride[i];
+    Row row;
+    row.address = map.address;
+    for (int i = 1; i < map.rank; ++i) {
+      const bool moves = i >= first && i < end;
+      row.Add(map, i, at[i] + (moves ? offsets[i - first] : 0), map.stride[i]);
     }
-    address += static_cast<uint64_t>(at[images]) * map.stride[images];
-    WalkRow(map, pixel * pitch, address, inside, at[0], map.channels, run);
-    int i = 1;
-    for (; i < images; ++i) {
+    WalkRow(map, pixel * pitch, row, at[0] + (slices ? offsets[0] : 0), RowUnits(map), 1, run);
+    int i = first;
+    for (; i < end; ++i) {
       at[i] += map.element_stride[i];
-      if (at[i] <= static_cast<int64_t>(map.dim[i]) - 1 + map.upper[i - 1]) break;
-      at[i] = map.lower[i - 1];
+      if (at[i] <= static_cast<int64_t>(map.dim[i]) - 1 + map.upper[i - first]) break;
+      at[i] = map.lower[i - first];
     }
-    if (i == images) at[images] += map.element_stride[images];
+    if (i == end) at[images] += map.element_stride[images];
   }
 }
 
@@ -198,22 +228,23 @@ absl::Status CheckTensorMap(const TensorMap& map) {
   if (map.fill > TensorFill::kNan)
     return Bad(absl::StrFormat("out-of-bound fill %d, expected 0..1", static_cast<int>(map.fill)));
   if (map.l2_promotion > 3) return Bad(absl::StrFormat("L2 promotion %d, expected 0..3", map.l2_promotion));
-  if (map.interleave != TensorInterleave::kNone)
-    return absl::UnimplementedError("tensor map: interleaved layouts are not emulated");
+  if (Interleaved(map) && map.rank < 3)
+    return Bad(absl::StrFormat("rank %d of an interleaved layout, expected 3..5", map.rank));
   if (TensorElementBytes(map.type) == 0)
     return absl::UnimplementedError("tensor map: packed elements of 4 and 6 bits are not emulated");
   if (map.swizzle > TensorSwizzle::k128BAtom32B)
     return absl::UnimplementedError(
         "tensor map: the swizzles 128B_ATOM_32B_FLIP_8B and 128B_ATOM_64B are not emulated");
   const uint64_t element = static_cast<uint64_t>(TensorElementBytes(map.type));
-  if (map.address % 16 != 0)
-    return Bad(absl::StrFormat("global address 0x%x is not a multiple of 16", map.address));
+  const uint64_t alignment = map.interleave == TensorInterleave::k32B ? 32 : 16;
+  if (map.address % alignment != 0)
+    return Bad(absl::StrFormat("global address 0x%x is not a multiple of %d", map.address, alignment));
   for (int i = 0; i < map.rank; ++i) {
     if (map.dim[i] == 0 || map.dim[i] > uint64_t{1} << 32)
       return Bad(absl::StrFormat("dimension %d has %d elements, expected 1..2^32", i, map.dim[i]));
-    if (i > 0 && (map.stride[i] % 16 != 0 || map.stride[i] >= uint64_t{1} << 40))
-      return Bad(absl::StrFormat("stride %d of dimension %d, expected a multiple of 16 below 2^40",
-                                 map.stride[i], i));
+    if (i > 0 && (map.stride[i] % alignment != 0 || map.stride[i] >= uint64_t{1} << 40))
+      return Bad(absl::StrFormat("stride %d of dimension %d, expected a multiple of %d below 2^40",
+                                 map.stride[i], i, alignment));
     if (map.element_stride[i] == 0 || map.element_stride[i] > 8)
       return Bad(
           absl::StrFormat("element stride %d of dimension %d, expected 1..8", map.element_stride[i], i));
@@ -240,7 +271,7 @@ absl::Status CheckTensorMap(const TensorMap& map) {
     return Bad(
         absl::StrFormat("the inner dimension of the box has %d bytes, expected a multiple of 16", inner));
   const uint32_t span = SwizzleSpan(map.swizzle);
-  if (span != 0 && inner > span)
+  if (span != 0 && inner > span && !Interleaved(map))
     return Bad(absl::StrFormat("the inner dimension of the box has %d bytes, more than the swizzle's %d",
                                inner, span));
   return absl::OkStatus();
@@ -316,9 +347,9 @@ absl::StatusOr<TensorMap> DecodeTensorMap(const uint8_t* bytes) {
 }
 
 uint64_t TensorCopyBytes(const TensorMap& map) {
-  if (map.mode == TensorMode::kIm2col) return uint64_t{map.channels} * map.pixels * map.stride[0];
-  uint64_t bytes = map.stride[0];
-  for (int i = 0; i < map.rank; ++i) bytes *= BoxCount(map, i);
+  uint64_t bytes = uint64_t{RowUnits(map)} * UnitBytes(map);
+  if (map.mode == TensorMode::kIm2col) return bytes * map.pixels;
+  for (int i = 1; i < map.rank; ++i) bytes *= BoxCount(map, i);
   return bytes;
 }
 
@@ -329,6 +360,13 @@ uint64_t TensorSharedBytes(const TensorMap& map) {
     for (int i = 1; i < map.rank; ++i) rows *= BoxCount(map, i);
   }
   return rows * RowPitch(map);
+}
+
+std::string TensorCoordinateError(const TensorMap& map, const int32_t* coordinates) {
+  const int64_t at = int64_t{coordinates[0]} * static_cast<int64_t>(map.stride[0]);
+  if (Interleaved(map) || at % 16 == 0) return "";
+  return absl::StrFormat("coordinate 0 is %d, at byte %d of a row, expected a multiple of 16", coordinates[0],
+                         at);
 }
 
 uint32_t SwizzleAddress(TensorSwizzle swizzle, uint32_t address) {

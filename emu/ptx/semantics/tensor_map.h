@@ -70,11 +70,15 @@ struct TensorMap {
   uint8_t l2_promotion = 0;
   TensorFill fill = TensorFill::kZero;
   uint64_t address = 0;
-  std::array<uint64_t, kMaxTensorRank> dim{};     // elements; dimension 0 is contiguous
+  // Elements; dimension 0 is contiguous. An interleaved layout has dimension 0 in slices of 16 or 32 bytes,
+  // whatever the type, and the slices of channels as the dimension before the last, of which a box covers one
+  // (measured on an H200).
+  std::array<uint64_t, kMaxTensorRank> dim{};
   std::array<uint64_t, kMaxTensorRank> stride{};  // bytes; [0] is the element's size
   std::array<uint32_t, kMaxTensorRank> box{};     // tiled
   std::array<uint32_t, kMaxTensorRank> element_stride{1, 1, 1, 1, 1};
-  // im2col: bounding box corners of dimensions 1..rank-2 (W, H, D), channels and pixels of a copy.
+  // im2col: bounding box corners of W, H, D (dimensions 1..rank-2; interleaved 0..rank-3), channels and
+  // pixels of a copy; an interleaved one copies a slice a pixel.
   std::array<int32_t, 3> lower{}, upper{};
   uint32_t channels = 0, pixels = 0;
 };
@@ -105,6 +109,10 @@ void WriteTensorMapFields(const TensorMap& map, uint8_t* out);
 uint64_t TensorCopyBytes(const TensorMap& map);
 uint64_t TensorSharedBytes(const TensorMap& map);
 
+// What an H200 faults on (illegal instruction): a first coordinate that is no multiple of 16 bytes. Empty:
+// none.
+std::string TensorCoordinateError(const TensorMap& map, const int32_t* coordinates);
+
 // Where the 16-byte chunk at this shared address goes.
 uint32_t SwizzleAddress(TensorSwizzle swizzle, uint32_t address);
 
@@ -115,6 +123,7 @@ struct TensorRun {
   uint64_t address = 0;
   uint32_t bytes = 0;
   bool outside = false;
+  bool below = false;  // outside, by a negative coordinate: an H200 faults on storing there
 };
 // Runs in the order of the box, each within one row. `coordinates` has `rank` entries; `offsets` those of
 // im2col, rank - 2.

@@ -169,6 +169,20 @@ TEST(Vectors, WrongLinesAreRefusedByLineAndField) {
             "f:1: \"c\": expected 32 lanes a register");
   EXPECT_EQ(error(R"({"ptx":"x","entry":"k","grid":[1,1],"block":[1,1,1],"params":[]})"),
             "f:1: \"grid\": expected three numbers");
+  const auto map_error = [&](const std::string& fields) {
+    return error(
+        R"({"ptx":"x","entry":"k","grid":[1,1,1],"block":[1,1,1],"params":[{"kind":"buffer","before":""},)"
+        R"({"kind":"tensormap",)" +
+        fields + "}]}");
+  };
+  EXPECT_EQ(map_error(R"("mode":"square")"), "f:1: \"mode\": expected tiled or im2col");
+  EXPECT_EQ(map_error(R"("mode":"tiled","dims":[])"), "f:1: \"dims\": expected 1 to 5 numbers");
+  EXPECT_EQ(map_error(R"("mode":"tiled","dims":[4,4],"strides":[],"box":[1,1])"),
+            "f:1: \"strides\": expected 1 numbers");
+  EXPECT_EQ(map_error(R"("mode":"im2col","dims":[4,4],"strides":[16])"),
+            "f:1: \"dims\": expected 3 to 5 numbers");
+  EXPECT_EQ(map_error(R"("mode":"tiled","dims":[4],"strides":[],"box":[4],"of":1)"),
+            "f:1: \"of\": expected the number of a buffer among the parameters");
   EXPECT_NE(error(R"({"op":"x","rows":3})").find("neither an instruction form"), std::string::npos);
   EXPECT_NE(error("[]").find("expected an object"), std::string::npos);
 }

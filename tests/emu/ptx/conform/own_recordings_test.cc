@@ -23,7 +23,8 @@ INSTANTIATE_TEST_SUITE_P(Files, OwnRecordings,
                                          Recording{"convert", 713, 0}, Recording{"half", 428, 0},
                                          Recording{"float", 463, 0}, Recording{"integer", 753, 0},
                                          Recording{"integer_more", 997, 0}, Recording{"contraction", 104, 0},
-                                         Recording{"matrix_move", 57, 0}, Recording{"wmma", 608, 0}),
+                                         Recording{"matrix_move", 57, 0}, Recording{"wmma", 608, 0},
+                                         Recording{"copies", 1618, 3}),
                          [](const auto& info) { return info.param.name; });
 
 TEST_P(OwnRecordings, AreGivenBitForBit) {
@@ -50,8 +51,11 @@ TEST_P(OwnRecordings, AreGivenBitForBit) {
 
 // A deviation that no recording shows any more is stale.
 TEST(Deviations, EachOccurs) {
-  const auto vectors = LoadVectors("tests/data/ptx/atomic.jsonl.zst");
+  auto vectors = LoadVectors("tests/data/ptx/atomic.jsonl.zst");
   ASSERT_TRUE(vectors.ok()) << vectors.status();
+  auto copies = LoadVectors("tests/data/ptx/copies.jsonl.zst");
+  ASSERT_TRUE(copies.ok()) << copies.status();
+  vectors->insert(vectors->end(), copies->begin(), copies->end());
   const std::unique_ptr<Backend> emulator = MakeEmulator();
   for (const Deviation& deviation : Deviations()) {
     bool occurs = false;

@@ -4,6 +4,7 @@
 // chunk c ^ r % 8, and accordingly for 64 and 32 bytes).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -101,7 +102,9 @@ TEST(Tensor, TilesOfAllRanksAndSwizzlesLoadAndStore) {
           if (i > 0) map.stride[i] = stride, stride *= map.dim[i];
           map.box[i] = i == 0 ? (trial == 2 ? 16 : inner) / element : 1 + random() % (rank > 3 ? 3 : 5);
           map.element_stride[i] = i > 0 && trial > 3 ? 1 + random() % 2 : 1;
-          t.at.push_back(static_cast<int32_t>(random() % 6) - 2);
+          // In dimension 0 by 16 bytes: others are faults.
+          const int32_t unit = i == 0 ? 16 / static_cast<int32_t>(element) : 1;
+          t.at.push_back((static_cast<int32_t>(random() % 6) - 2) * unit);
           m.SetAll("%r" + std::to_string(10 + i), static_cast<uint32_t>(t.at.back()));
         }
         ASSERT_TRUE(EncodeTensorMap(map, descriptor).ok()) << EncodeTensorMap(map, descriptor);
@@ -128,15 +131,19 @@ TEST(Tensor, TilesOfAllRanksAndSwizzlesLoadAndStore) {
         const std::vector<uint8_t> expected = Reference(t, global, 8192, 1024);
         ASSERT_EQ(std::memcmp(m.shared(), expected.data(), 8184), 0)
             << "rank " << rank << " swizzle " << static_cast<int>(swizzle) << " trial " << trial;
-        // Storing what was loaded changes nothing, inside or outside.
+        // Storing what was loaded changes nothing, inside or beyond the end; below the tensor it is a fault.
+        const bool below = std::any_of(t.at.begin(), t.at.end(), [](int32_t at) { return at < 0; });
         const std::vector<uint8_t> before(global, global + (1 << 20));
         ASSERT_EQ(m.Run("cp.async.bulk.tensor." + dim + ".global.shared::cta.bulk_group [%d1, " +
                             Coordinates(rank) +
                             "], [smem+1024]; cp.async.bulk.commit_group;"
                             "cp.async.bulk.wait_group 0;",
                         1),
-                  ExecResult::kNext)
+                  below ? ExecResult::kFault : ExecResult::kNext)
             << m.fault().message;
+        if (below) {
+          ASSERT_EQ(m.fault().kind, FaultKind::kIllegalInstruction);
+        }
         ASSERT_EQ(std::memcmp(global, before.data(), 1 << 20), 0);
       }
 }
@@ -258,7 +265,16 @@ TEST(Tensor, WhatTheDriverRefusesIsNamed) {
             "tensor map: stride 120 of dimension 1, expected a multiple of 16 below 2^40");
   map.stride[1] = 128;
   map.interleave = TensorInterleave::k32B;
-  EXPECT_EQ(EncodeTensorMap(map, bytes).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(EncodeTensorMap(map, bytes).message(),
+            "tensor map: rank 2 of an interleaved layout, expected 3..5");
+  map.rank = 3;
+  map.stride[2] = 8208;
+  map.dim[2] = 2;
+  map.box = {8, 2, 1, 0, 0};
+  EXPECT_EQ(EncodeTensorMap(map, bytes).message(),
+            "tensor map: stride 8208 of dimension 2, expected a multiple of 32 below 2^40");
+  map.stride[2] = 8192;
+  EXPECT_TRUE(EncodeTensorMap(map, bytes).ok());
   std::memset(bytes, 0, 128);
   EXPECT_EQ(DecodeTensorMap(bytes).status().code(), absl::StatusCode::kInvalidArgument);
 }
