@@ -2,6 +2,7 @@
 #include "src/schedule/multi.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -9,13 +10,14 @@
 #include "src/base/status.h"
 #include "src/schedule/normalise.h"
 #include "src/schedule/pieces.h"
+#include "src/schedule/reshard.h"
+#include "src/schedule/scattered.h"
 #include "src/uop/build.h"
 #include "src/uop/inline.h"
 
 namespace understudy {
 namespace {
 
-using Ints = std::vector<int64_t>;
 using Parts = std::vector<UOpRef>;
 
 }  // namespace
@@ -34,7 +36,7 @@ class Spreader {
 
   absl::StatusOr<SplitRequests> Run(absl::Span<const OutputRequest> requests) {
     for (const OutputRequest& r : requests) US_RETURN_IF_ERROR(analysis_->Look(r.value));
-    FindScattered(requests);
+    scattered_.emplace(analysis_.get(), requests);
     SplitRequests out;
     for (const UOpRef& u : analysis_->nodes()) US_RETURN_IF_ERROR(One(u));
     for (const OutputRequest& r : requests) AddRequest(r, out);
@@ -51,125 +53,6 @@ class Spreader {
 
  private:
   const Sharding* Of(const UOpRef& u) const { return analysis_->Of(u).sharding; }
-
-  // Results of reductions across the sharded axis that only parts are wanted of, and what only views or
-  // computes from those: every use takes the same part on each device. They are scattered, not spread.
-  void FindScattered(absl::Span<const OutputRequest> requests) {
-    absl::flat_hash_map<const UOp*, const Sharding*> wanted;  // null: all of it, or parts that differ
-    const auto want = [&](const UOpRef& u, const Sharding* s) {
-      const auto [it, fresh] = wanted.emplace(u.get(), s);
-      if (!fresh && it->second != s) it->second = nullptr;
-    };
-    for (const OutputRequest& r : requests) want(r.value, nullptr);
-    // Cuts of a value that every device would have, one for each of them (a replicated tensor that Shard
-    // cuts).
-    absl::flat_hash_set<const UOp*> cuts;
-    std::vector<std::pair<const UOp*, Sharding>> cut_to;
-    for (const UOpRef& u : analysis_->nodes()) {
-      // Below what is known nothing was looked at.
-      if (analysis_->Of(u).known != nullptr) continue;
-      if (u->op() == Op::kCopy && Of(u->src(0)) != nullptr)
-        copied_to_[u->src(0).get()].insert(u->arg_as<std::string>());
-      std::optional<CutCopy> c = CutCopyOf(*u);
-      if (!c) continue;
-      auto at = std::find_if(cut_to.begin(), cut_to.end(), [&](const auto& e) { return e.first == c->of; });
-      if (at == cut_to.end()) {
-        cut_to.push_back({c->of, Sharding{Of(UOpRef(c->of))->devices, c->axis, {}}});
-        at = cut_to.end() - 1;
-        at->second.parts.resize(at->second.devices.size());
-      }
-      if (at->second.axis != c->axis || at->second.parts[c->device].size() != 0) continue;
-      at->second.parts[c->device] = c->part;
-      cuts.insert(u->src(0).get());
-    }
-    for (auto& [of, sharding] : cut_to) {
-      std::vector<Sharding::Part> sorted = sharding.parts;
-      std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-      int64_t covered = 0;
-      for (const Sharding::Part& p : sorted) {
-        if (p.size() > 0 && p.begin == covered) covered = p.end;
-      }
-      const bool all = covered == of->shape()[static_cast<size_t>(sharding.axis)];
-      want(UOpRef(of), all ? analysis_->Intern(std::move(sharding)) : nullptr);
-    }
-    for (size_t k = analysis_->nodes().size(); k-- > 0;) {
-      const UOpRef& u = analysis_->nodes()[k];
-      const ShardingAnalysis::Place& place = analysis_->Of(u);
-      if (cuts.contains(u.get())) continue;
-      if (place.known != nullptr) {
-        want(place.known, nullptr);
-        continue;
-      }
-      const auto mine = wanted.find(u.get());
-      const Sharding* passed = mine == wanted.end() ? nullptr : mine->second;
-      const bool elementwise = IsAlu(u->op()) || u->op() == Op::kDetach ||
-                               u->op() == Op::kContiguousBackward || u->op() == Op::kContiguous ||
-                               u->op() == Op::kWithGradient;
-      const bool whole = place.spread() && place.sharding->replicated() && u->numel() > 0;
-      const bool follows = whole && passed != nullptr && (elementwise || IsMovement(u->op()) || Crosses(*u));
-      if (follows) scattered_.emplace(u.get(), passed);
-      const auto [begin, end] = ShardingAnalysis::ValueSources(*u);
-      for (size_t i = begin; i < end; ++i) {
-        const UOpRef& source = u->src(i);
-        const Sharding* s = nullptr;
-        if (elementwise && place.spread() && !place.sharding->replicated()) {
-          s = place.sharding;
-        } else if (follows && elementwise) {
-          s = passed;
-        } else if (follows && IsMovement(u->op())) {
-          const std::optional<Sharding> back = BackwardMovement(*u, *passed);
-          if (back && !back->replicated()) s = analysis_->Intern(*back);
-        } else if (u->op() == Op::kAssign && i == 1 && place.spread() && !place.sharding->replicated()) {
-          s = place.sharding;
-        }
-        want(source, s);
-      }
-    }
-    // A chain that a view cuts off from parts is computed whole.
-    for (const UOpRef& u : analysis_->nodes()) {
-      if (!scattered_.contains(u.get()) || Crosses(*u)) continue;
-      const auto [begin, end] = ShardingAnalysis::ValueSources(*u);
-      bool below = false;
-      for (size_t i = begin; i < end; ++i) below |= scattered_.contains(u->src(i).get());
-      if (!below) scattered_.erase(u.get());
-    }
-  }
-
-  // A COPY to a device of the part that a SHRINK along one axis cuts out of what all devices have.
-  struct CutCopy {
-    const UOp* of;
-    size_t device;
-    int64_t axis;
-    Sharding::Part part;
-  };
-  std::optional<CutCopy> CutCopyOf(const UOp& u) const {
-    if (u.op() != Op::kCopy || u.src(0)->op() != Op::kShrink || analysis_->Of(&u).known != nullptr)
-      return std::nullopt;
-    const UOp& cut = *u.src(0);
-    if (analysis_->Of(&cut).known != nullptr) return std::nullopt;
-    const Sharding* s = Of(UOpRef(cut.src(0)));
-    if (s == nullptr || !s->replicated()) return std::nullopt;
-    const auto at = std::find(s->devices.begin(), s->devices.end(), u.arg_as<std::string>());
-    if (at == s->devices.end()) return std::nullopt;
-    CutCopy out{cut.src(0).get(), static_cast<size_t>(at - s->devices.begin()), -1, {}};
-    const auto& bounds = cut.arg_as<Ints>();
-    for (size_t i = 0; i < cut.shape().size(); ++i) {
-      if (cut.shape()[i] == out.of->shape()[i]) continue;
-      if (out.axis >= 0) return std::nullopt;
-      out.axis = static_cast<int64_t>(i);
-      out.part = {bounds[2 * i], bounds[2 * i + 1]};
-    }
-    if (out.axis < 0 || out.part.size() == 0) return std::nullopt;
-    return out;
-  }
-
-  // A reduction over the axis along which its source is sharded.
-  bool Crosses(const UOp& u) const {
-    if (u.op() != Op::kReduceAxis) return false;
-    const Sharding* from = Of(UOpRef(u.src(0)));
-    const auto& axes = u.arg_as<ReduceArg>().axes;
-    return from != nullptr && !from->replicated() && std::count(axes.begin(), axes.end(), from->axis) != 0;
-  }
 
   // The value of one device that a node became.
   const UOpRef& Single(const UOpRef& u) const { return parts_.at(u.get())[0]; }
@@ -229,9 +112,9 @@ class Spreader {
 
   // A node whose value is on one device or on any.
   absl::StatusOr<UOpRef> OneDevice(const UOp& u) {
-    if (const std::optional<CutCopy> cut = CutCopyOf(u)) {
-      if (const auto it = scattered_.find(cut->of); it != scattered_.end()) {
-        const Sharding& to = *it->second;
+    if (const std::optional<ScatteredValues::CutCopy> cut = scattered_->CutCopyOf(u)) {
+      if (const Sharding* wanted = scattered_->Wanted(cut->of)) {
+        const Sharding& to = *wanted;
         if (to.axis == cut->axis && to.parts[cut->device] == cut->part) {
           US_ASSIGN_OR_RETURN(const Parts parts, As(UOpRef(cut->of), to));
           return uop::Copy(parts[cut->device], to.devices[cut->device]);
@@ -240,7 +123,7 @@ class Spreader {
     }
     if (u.op() == Op::kCopy && Of(u.src(0)) != nullptr && !Of(u.src(0))->replicated() && u.numel() > 0) {
       const Sharding& from = *Of(u.src(0));
-      const absl::flat_hash_set<std::string>& to = copied_to_.at(u.src(0).get());
+      const absl::flat_hash_set<std::string>& to = scattered_->CopiedTo(u.src(0).get());
       const auto at = std::find(from.devices.begin(), from.devices.end(), u.arg_as<std::string>());
       const bool everywhere = std::all_of(from.devices.begin(), from.devices.end(),
                                           [&](const std::string& d) { return to.contains(d); });
@@ -280,60 +163,6 @@ class Spreader {
                      ", expected it to be gathered (To) or sharded along another axis (Shard) before"));
   }
 
-  // All of a spread value on one device.
-  static UOpRef Gathered(const Parts& parts, const Sharding& s, const std::string& device,
-                         const Shape& shape) {
-    if (s.replicated()) {
-      const auto at = std::find(s.devices.begin(), s.devices.end(), device);
-      if (at != s.devices.end()) return parts[at - s.devices.begin()];
-      return MoveTo(parts[0], s.devices[0], device);
-    }
-    std::vector<Piece> pieces;
-    for (size_t j = 0; j < parts.size(); ++j) {
-      if (parts[j]->numel() > 0) pieces.push_back({s.parts[j].begin, MoveTo(parts[j], s.devices[j], device)});
-    }
-    if (pieces.empty()) return ZeroValue(parts[0]->dtype(), shape);
-    return ::understudy::Join(pieces, s.axis, shape);
-  }
-
-  // The parts of a value that is sharded as `from`, sharded as `to`.
-  static Parts Reshard(const Parts& parts, const Sharding& from, const Sharding& to, const Shape& shape) {
-    Parts out;
-    for (size_t i = 0; i < to.devices.size(); ++i) {
-      if (to.replicated()) {
-        out.push_back(Gathered(parts, from, to.devices[i], shape));
-        continue;
-      }
-      const Sharding::Part want = to.parts[i];
-      const Shape local = to.PartShape(shape, i);
-      if (want.size() == 0) {
-        out.push_back(ZeroValue(parts[0]->dtype(), local));
-        continue;
-      }
-      if (from.replicated()) {
-        out.push_back(Cut(parts[i], to.axis, want.begin, want.end));
-        continue;
-      }
-      std::vector<Piece> pieces;
-      for (size_t j = 0; j < parts.size(); ++j) {
-        const Sharding::Part has = from.parts[j];
-        if (has.size() == 0) continue;
-        Piece piece;
-        if (from.axis == to.axis) {
-          const int64_t begin = std::max(has.begin, want.begin), end = std::min(has.end, want.end);
-          if (begin >= end) continue;
-          piece = {begin - want.begin, Cut(parts[j], to.axis, begin - has.begin, end - has.begin)};
-        } else {
-          piece = {has.begin, Cut(parts[j], to.axis, want.begin, want.end)};
-        }
-        piece.value = MoveTo(piece.value, from.devices[j], to.devices[i]);
-        pieces.push_back(std::move(piece));
-      }
-      out.push_back(::understudy::Join(pieces, from.axis, local));
-    }
-    return out;
-  }
-
   // The parts of a node's value in a sharding.
   absl::StatusOr<Parts> As(const UOpRef& u, const Sharding& to) {
     const Sharding* want = analysis_->Intern(to);
@@ -347,8 +176,7 @@ class Spreader {
       return out;
     }
     if (has == want) return parts_.at(u.get());
-    if (const auto it = scattered_.find(u.get()); it != scattered_.end() && it->second == want)
-      return Scattered(u, *want);
+    if (scattered_->Wanted(u.get()) == want) return Scattered(u, *want);
     if (const auto it = converted_.find({u.get(), want}); it != converted_.end()) return it->second;
     const ShardingAnalysis::Conversion c = analysis_->Convert(u.get(), want);
     Parts out;
@@ -362,7 +190,8 @@ class Spreader {
       US_ASSIGN_OR_RETURN(const Parts source, As(UOpRef(u->src(0)), *c.source));
       const std::optional<Sharding> back = BackwardMovement(*u, *want);
       if (back && *back == *c.source) {
-        for (size_t i = 0; i < source.size(); ++i) out.push_back(Move(*u, source[i], *c.source, *want, i));
+        for (size_t i = 0; i < source.size(); ++i)
+          out.push_back(MovePart(*u, source[i], *c.source, *want, i));
       } else {
         // Every device has all of the source.
         for (const UOpRef& s : source) out.push_back(u->WithSrc({s}));
@@ -375,12 +204,12 @@ class Spreader {
     return converted_[{u.get(), want}] = out;
   }
 
-  // A part of what FindScattered found on each device.
+  // A part, on each device, of what is wanted in parts.
   absl::StatusOr<Parts> Scattered(const UOpRef& u, const Sharding& to) {
     const Sharding* want = analysis_->Intern(to);
     if (const auto it = converted_.find({u.get(), want}); it != converted_.end()) return it->second;
     Parts out;
-    if (Crosses(*u)) {
+    if (scattered_->Crosses(*u)) {
       out = ReduceScatter(u->arg_as<ReduceArg>().op, partials_.at(u.get()), to, options_.all_reduce);
       for (size_t i = 0; i < out.size(); ++i) {
         if (out[i] == nullptr) out[i] = ZeroValue(u->dtype(), to.PartShape(u->shape(), i));
@@ -388,7 +217,7 @@ class Spreader {
     } else if (IsMovement(u->op())) {
       const Sharding back = *BackwardMovement(*u, to);
       US_ASSIGN_OR_RETURN(const Parts source, As(UOpRef(u->src(0)), back));
-      for (size_t i = 0; i < source.size(); ++i) out.push_back(Move(*u, source[i], back, to, i));
+      for (size_t i = 0; i < source.size(); ++i) out.push_back(MovePart(*u, source[i], back, to, i));
     } else {
       const auto [begin, end] = ShardingAnalysis::ValueSources(*u);
       US_ASSIGN_OR_RETURN(out, Elementwise(*u, begin, end, to));
@@ -415,37 +244,6 @@ class Spreader {
     return out;
   }
 
-  // A movement op on one device's part.
-  static UOpRef Move(const UOp& u, const UOpRef& x, const Sharding& from, const Sharding& to, size_t i) {
-    const Shape local = to.PartShape(u.shape(), i);
-    if (std::count(local.begin(), local.end(), 0) != 0 || u.numel() == 0) return ZeroValue(u.dtype(), local);
-    switch (u.op()) {
-      case Op::kReshape:
-        return uop::Reshape(x, local);
-      case Op::kExpand:
-        return uop::Expand(x, local);
-      case Op::kShrink:
-      case Op::kPad: {
-        if (to.replicated()) return u.WithSrc({x});
-        Ints bounds = u.arg_as<Ints>();
-        int64_t &lo = bounds[2 * to.axis], &hi = bounds[2 * to.axis + 1];
-        const Sharding::Part has = from.parts[i], want = to.parts[i];
-        if (u.op() == Op::kShrink) {
-          // Cut [lo, hi) of the whole axis is what the part holds from lo on.
-          const int64_t begin = want.begin + lo - has.begin;
-          lo = begin, hi = begin + want.size();
-          return uop::Shrink(x, bounds);
-        }
-        if (has.size() == 0) return ZeroValue(u.dtype(), local);  // padding only
-        const int64_t before = has.begin + lo - want.begin;
-        lo = before, hi = want.size() - before - has.size();
-        return uop::Pad(x, bounds);
-      }
-      default:  // PERMUTE, FLIP: the same for every part
-        return u.WithSrc({x});
-    }
-  }
-
   absl::StatusOr<Parts> Spread(const UOp& u, const Sharding& s) {
     if (u.numel() == 0) return Parts(s.devices.size(), ZeroValue(u.dtype(), u.shape()));
     if (IsAlu(u.op())) return Elementwise(u, 0, u.num_src(), s);
@@ -454,7 +252,7 @@ class Spreader {
       if (ForwardMovement(u, *from)) {
         Parts out;
         const Parts& source = parts_.at(u.src(0).get());
-        for (size_t i = 0; i < source.size(); ++i) out.push_back(Move(u, source[i], *from, s, i));
+        for (size_t i = 0; i < source.size(); ++i) out.push_back(MovePart(u, source[i], *from, s, i));
         return out;
       }
       US_RETURN_IF_ERROR(CheckGather(u, *from));
@@ -527,7 +325,7 @@ class Spreader {
       }
     }
     if (!across) return out;
-    if (scattered_.contains(&u)) partials_.emplace(&u, out);
+    if (scattered_->Wanted(&u) != nullptr) partials_.emplace(&u, out);
     return AllReduce(arg.op, out, from.devices, options_.all_reduce);
   }
 
@@ -564,10 +362,9 @@ class Spreader {
 
   const MultiOptions options_;
   std::shared_ptr<ShardingAnalysis> analysis_;
+  std::optional<ScatteredValues> scattered_;      // before the first node is lowered
   absl::flat_hash_map<const UOp*, Parts> parts_;  // one when not spread
   absl::flat_hash_map<std::pair<const UOp*, const Sharding*>, Parts> converted_;
-  absl::flat_hash_map<const UOp*, const Sharding*> scattered_;  // what is wanted of it
-  absl::flat_hash_map<const UOp*, absl::flat_hash_set<std::string>> copied_to_;
   absl::flat_hash_map<const UOp*, Parts> gathered_;  // of what is copied to all of its devices
   absl::flat_hash_map<const UOp*, Parts> partials_;  // of scattered reductions
 };
@@ -594,91 +391,6 @@ bool IsSpread(absl::Span<const OutputRequest> requests) {
 }
 
 }  // namespace
-
-SplitRequests::SplitRequests(absl::Span<const OutputRequest> requests)
-    : requests_(requests.begin(), requests.end()) {
-  for (size_t i = 0; i < requests.size(); ++i) wholes_.push_back({nullptr, i});
-}
-
-UOpRef RealizedShards::Find(const UOp& value) const {
-  const auto it = entries_.find(value.id());
-  if (it == entries_.end()) return nullptr;
-  const Entry& e = it->second;
-  std::vector<UOpRef> parts;
-  for (size_t i = 0; i < e.parts.size(); ++i) {
-    const Part& p = e.parts[i];
-    const Shape shape = e.sharding.PartShape(value.shape(), i);
-    if (p.size == 0) {
-      parts.push_back(ZeroValue(value.dtype(), shape));
-      continue;
-    }
-    std::shared_ptr<StorageSlot> slot = p.slot.lock();
-    if (slot == nullptr || slot->impl == nullptr || IsOverwritten(*slot)) return nullptr;
-    parts.push_back(uop::Reshape(
-        uop::Buffer(value.dtype(), BufferArg{p.buffer_id, p.device, p.size, std::move(slot)}), shape));
-  }
-  return uop::Multi(std::move(parts), MultiArgOf(e.sharding));
-}
-
-void RealizedShards::Remember(const UOpRef& value, const Sharding& sharding,
-                              const std::vector<UOpRef>& parts) {
-  if (entries_.size() >= sweep_at_) {
-    absl::erase_if(entries_, [](const auto& e) {
-      return std::any_of(e.second.parts.begin(), e.second.parts.end(),
-                         [](const Part& p) { return p.size > 0 && p.slot.expired(); });
-    });
-    sweep_at_ = std::max<size_t>(1024, 2 * entries_.size());
-  }
-  Entry e{sharding, {}};
-  for (const UOpRef& p : parts) {
-    if (p == nullptr) {
-      e.parts.emplace_back();
-      continue;
-    }
-    const auto& b = p->arg_as<BufferArg>();
-    e.parts.push_back({b.id, b.device, b.size, b.slot});
-  }
-  entries_[value->id()] = std::move(e);
-}
-
-std::vector<UOpRef> SplitRequests::Join(const std::vector<UOpRef>& results) const {
-  std::vector<UOpRef> out;
-  for (const Whole& w : wholes_) {
-    if (w.sharding == nullptr) {
-      out.push_back(results[w.first]);
-      continue;
-    }
-    const auto begin = results.begin() + static_cast<std::ptrdiff_t>(w.first);
-    const Parts parts(begin, begin + static_cast<std::ptrdiff_t>(w.sharding->devices.size()));
-    out.push_back(uop::Multi(parts, MultiArgOf(*w.sharding)));
-  }
-  return out;
-}
-
-void SplitRequests::Commit(RealizedValues* realized, RealizedShards* shards) const {
-  for (const Lowered& l : lowered_) {
-    Parts buffers;
-    bool all = true;
-    for (const UOpRef& p : l.parts) {
-      if (p->numel() == 0 && l.sharding != nullptr) {
-        buffers.push_back(nullptr);
-        continue;
-      }
-      UOpRef b = p->num_src() == 0 || p->dtype().IsVoid() ? nullptr : realized->Find(p);
-      if (b == nullptr) {
-        all = false;
-        break;
-      }
-      buffers.push_back(std::move(b));
-    }
-    if (!all || std::all_of(buffers.begin(), buffers.end(), [](const UOpRef& b) { return b == nullptr; }))
-      continue;
-    if (l.sharding != nullptr)
-      shards->Remember(l.value, *l.sharding, buffers);
-    else
-      realized->Remember(l.value, buffers[0]);
-  }
-}
 
 absl::StatusOr<SplitRequests> Split(absl::Span<const OutputRequest> requests, const RealizedValues* realized,
                                     const RealizedShards* shards, const MultiOptions& options) {
