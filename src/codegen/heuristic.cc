@@ -37,6 +37,11 @@ class Chooser {
       outputs_ *= RangeEnd(r);
     }
     for (const UOpRef& r : ranges_.reduces) steps_ *= RangeEnd(r);
+    // A scatter's sources, which every output range runs through in order.
+    const UOpRef& first = kernel->src(0);
+    for (size_t i = 2; i < first->num_src(); ++i) {
+      if (RangeKind(first->src(i)) == AxisKind::kReduce) steps_ *= RangeEnd(first->src(i));
+    }
   }
 
   ChoiceList Run() {

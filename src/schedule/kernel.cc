@@ -114,6 +114,8 @@ UOpRef MergeOnce(const UOpRef& sink, absl::Span<const UOpRef> ranges, int64_t fr
     if (in_values.count(outer.get()) || in_values.count(inner.get())) continue;
     // The room of a variable range lies between the rows of the one around it.
     if (!End(outer)->IsConst() || !End(inner)->IsConst()) continue;
+    // Nor may what runs in order take in what does not.
+    if (outer->arg_as<RangeArg>().kind != inner->arg_as<RangeArg>().kind) continue;
     if (!merger.CanMerge(outer, inner)) continue;
     const UOpRef merged = uop::Range(End(outer)->const_int() * End(inner)->const_int(), fresh_id,
                                      outer->arg_as<RangeArg>().kind);

@@ -63,6 +63,20 @@ UOpRef ChoiceOf(Op op, const UOpRef& source) {
   return nullptr;
 }
 
+// Whether what `place` reads lies further apart along `range` than along all the others.
+bool VariesSlower(const UOpRef& place, const UOpRef& range, const std::vector<UOpRef>& others) {
+  for (const UOpRef& i : uop::NodesOf(place, Op::kIndex)) {
+    int64_t mine = 0, most = 0;
+    for (const auto& t : index::Decompose(i->src(1)).terms) {
+      if (t.atom == range) mine = std::abs(t.factor);
+      if (std::find(others.begin(), others.end(), t.atom) != others.end())
+        most = std::max(most, std::abs(t.factor));
+    }
+    if (mine > most && most > 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int64_t ScatterPlaces(const UOp& reduce) {
@@ -166,8 +180,12 @@ std::optional<ScatterStore> FindScatter(const UOpRef& value, const UOpRef& index
   out.valid = valid;
   const UOpRef old = uop::Load(uop::IndexOf(uop::Param(value->dtype(), slot), place, valid));
   out.value = uop::Binary(op, old, sent);
-  out.ranges = sources;
-  out.ranges.insert(out.ranges.end(), left.begin(), left.end());
+  // Ranges that the indices vary slower with than with the sources lie around these: memory is read in order.
+  const auto around = std::stable_partition(left.begin(), left.end(),
+                                            [&](const UOpRef& r) { return VariesSlower(place, r, sources); });
+  out.ranges.assign(left.begin(), around);
+  out.ranges.insert(out.ranges.end(), sources.begin(), sources.end());
+  out.ranges.insert(out.ranges.end(), around, left.end());
   return out;
 }
 

@@ -5,7 +5,8 @@
 // they become two kernels: one that fills the output with the operation's identity, and one that runs over r
 // in order and combines out[i[r]] with x[r]. That costs an operation for every place and every source, not
 // one for each pair of them; and as every work-item has places of its own and goes through r in order, the
-// result is the same as the reduction's, bit for bit, on every device.
+// result is the same as the reduction's, bit for bit, on every device. (scatter_parts.h has cut long ones
+// into parts before.)
 
 #include <optional>
 #include <vector>
@@ -22,7 +23,7 @@ int64_t ScatterPlaces(const UOp& reduce);
 struct ScatterStore {
   UOpRef fill;                 // what the output holds first
   UOpRef value, index, valid;  // STORE(INDEX(output, index, valid), value); value reads that element
-  std::vector<UOpRef> ranges;  // those that keep the order of the sources (of kind reduce), then the others
+  std::vector<UOpRef> ranges;  // among them those that keep the order of the sources, of kind reduce
 };
 // Of a kernel that would store `value`, a REDUCE, at `index` of `slot`. None when it is no scatter, when its
 // ranges are variable or when it reads what it would overwrite.

@@ -13,6 +13,7 @@
 #include "src/schedule/merge.h"
 #include "src/schedule/planner.h"
 #include "src/schedule/row_fusion.h"
+#include "src/schedule/scatter_parts.h"
 #include "src/schedule/sizes.h"
 #include "src/schedule/views.h"
 #include "src/uop/build.h"
@@ -142,7 +143,8 @@ void PlaceTemporaries(Schedule& s) {
 absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::string> devices,
                                       const ScheduleOptions& options, FusionReport* report) {
   const int num_params = static_cast<int>(devices.size());
-  US_ASSIGN_OR_RETURN(std::vector<OutputStore> stores, StoresOf(sink, devices.size()));
+  US_RETURN_IF_ERROR(StoresOf(sink, devices.size()).status());
+  US_ASSIGN_OR_RETURN(std::vector<OutputStore> stores, StoresOf(SplitScatters(sink), devices.size()));
   std::vector<int64_t> param_elements(devices.size(), 0);
   for (const UOpRef& p : uop::NodesOf(sink, Op::kParam)) param_elements[ParamOf(p)] = p->numel();
   KernelFinisher finish;

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "src/base/status.h"
+#include "src/tensor/by_index.h"
 #include "src/tensor/math.h"
 #include "src/tensor/math_special.h"
 #include "src/tensor/value_expr.h"
@@ -271,6 +272,8 @@ const Derivative* FindDerivative(const std::string& name) {
       {"hypot", HypotRule},
       {"chosen", ChosenRule},
       {"product", ProductGradientRule},
+      {"scattered_extreme", ScatteredExtremeRule},
+      {"scattered_extreme_alone", ScatteredExtremeAloneRule},
       {"pow", PowRule},
   };
   const auto it = kTable->find(absl::StartsWith(name, "polygamma") ? "polygamma" : name);

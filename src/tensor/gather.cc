@@ -6,9 +6,11 @@
 #include <cmath>
 
 #include "src/base/status.h"
+#include "src/tensor/by_index.h"
 #include "src/tensor/internal.h"
 #include "src/tensor/reduce_ops.h"
 #include "src/tensor/scan.h"
+#include "src/uop/sizes.h"
 
 namespace understudy {
 
@@ -18,6 +20,10 @@ using tensor_internal::BroadcastShapes;
 using tensor_internal::BroadcastTo;
 using tensor_internal::Combine;
 using tensor_internal::Constant;
+using tensor_internal::HitsOf;
+using tensor_internal::LastPositions;
+using tensor_internal::PickLast;
+using tensor_internal::SendTo;
 using tensor_internal::Text;
 
 namespace {
@@ -52,36 +58,11 @@ UOpRef InsertAxis(const UOpRef& x, size_t from_end) {
   return uop::Reshape(x, s);
 }
 
-// 0 .. n-1 along the axis before the last (or the last) of a shape.
-UOpRef Positions(int64_t n, const Shape& shape, bool last) {
-  const UOpRef i = uop::Iota(dtypes::kInt64, n);
-  return BroadcastTo(last ? i : uop::Reshape(i, {n, 1}), shape);
-}
-
-// x {..., n}, index {..., m} (the leading axes broadcast) -> {..., m}: a sum with one term
-// (schedule/selection.h).
-absl::StatusOr<UOpRef> Pick(const char* op, const UOpRef& x, const UOpRef& index) {
-  const Shape x_lead(x->shape().begin(), x->shape().end() - 1),
-      i_lead(index->shape().begin(), index->shape().end() - 1);
-  US_ASSIGN_OR_RETURN(Shape shape, BroadcastShapes(op, x_lead, i_lead));
-  shape.push_back(index->shape().back());
-  shape.push_back(x->shape().back());
-  const UOpRef at = BroadcastTo(InsertAxis(uop::Cast(index, dtypes::kInt64), 0), shape);
-  const UOpRef values = BroadcastTo(InsertAxis(x, 1), shape);
-  const UOpRef hit = uop::CmpEq(at, Positions(x->shape().back(), shape, true));
-  const UOpRef zero =
-      Constant(x->dtype(), x->dtype().IsFloat() ? ConstValue(0.0) : ConstValue(int64_t{0}), shape);
-  const UOpRef picked =
-      uop::ReduceAxis(uop::Where(hit, values, zero), x->dtype().IsBool() ? Op::kMax : Op::kAdd,
-                      {static_cast<int64_t>(shape.size()) - 1});
-  shape.pop_back();
-  return uop::Reshape(picked, shape);
-}
-
-UOpRef Wrapped(const UOpRef& index, int64_t n) {
+// Negative indices count from the end of that axis.
+UOpRef Wrapped(const UOpRef& index, const UOpRef& x, size_t axis) {
   const UOpRef i = uop::Cast(index, dtypes::kInt64);
-  const auto c = [&](int64_t v) { return Constant(dtypes::kInt64, v, i->shape()); };
-  return uop::Where(uop::CmpLt(i, c(0)), uop::Add(i, c(n)), i);
+  const UOpRef n = BroadcastTo(uop::Cast(uop::LengthOf(x, axis), dtypes::kInt64), i->shape());
+  return uop::Where(uop::CmpLt(i, Constant(dtypes::kInt64, int64_t{0}, i->shape())), uop::Add(i, n), i);
 }
 
 Tensor AtLeast1d(const Tensor& t) { return t.ok() && t.ndim() == 0 ? t.Reshape({1}) : t; }
@@ -95,12 +76,7 @@ struct Writes {
 
   Tensor At(const Tensor& t) const { return Tensor(InsertAxis(t.uop(), 1), t.device()); }  // {..., 1, m}
   // Whether source m goes to place n: {..., n, m}.
-  Tensor Hits() const {
-    Shape shape(self.shape());
-    shape.push_back(index.shape().back());
-    const UOpRef at = BroadcastTo(At(index).uop(), shape);
-    return Tensor(uop::CmpEq(at, Positions(self.shape().back(), shape, false)), self.device());
-  }
+  Tensor Hits() const { return Tensor(HitsOf(self.uop(), index.uop()), self.device()); }
   Tensor Back(const Tensor& t) const {
     if (!t.ok()) return t;
     const Tensor moved = Combine("Scatter", {&t}, AxisBack(t.uop(), axis));
@@ -171,8 +147,8 @@ absl::StatusOr<Writes> IndexWrites(const char* op, const Tensor& x0, int64_t dim
   w.self = Tensor(AxisLast(x.uop(), axis), x.device());
   Shape shape = w.self.shape();
   shape.back() = m;
-  const UOpRef i =
-      wrap ? Wrapped(list.uop(), x.shape()[axis]) : UOpRef(uop::Cast(list.uop(), dtypes::kInt64));
+  const UOpRef i = wrap ? Wrapped(list.uop(), x.uop(), static_cast<size_t>(axis))
+                        : UOpRef(uop::Cast(list.uop(), dtypes::kInt64));
   w.index = Tensor(BroadcastTo(i, shape), list.device());
   if (src0 != nullptr) {
     const Tensor src = AtLeast1d(*src0);
@@ -186,11 +162,9 @@ absl::StatusOr<Writes> IndexWrites(const char* op, const Tensor& x0, int64_t dim
   return w;
 }
 
-Tensor Extreme(DType t, bool least, const std::string& device) {
-  if (t.IsFloat() && FormatOf(t).has_inf) {
-    return Tensor(uop::Const(t, least ? -INFINITY : INFINITY), device);
-  }
-  return Tensor(uop::Const(t, least ? MinValue(t) : MaxValue(t)), device);
+ConstValue Extreme(DType t, bool least) {
+  if (t.IsFloat() && FormatOf(t).has_inf) return least ? -INFINITY : INFINITY;
+  return least ? MinValue(t) : MaxValue(t);
 }
 
 Tensor AddWrites(const absl::StatusOr<Writes>& w, const Number* alpha) {
@@ -207,10 +181,10 @@ Tensor AddWrites(const absl::StatusOr<Writes>& w, const Number* alpha) {
 Tensor ReplaceWrites(const absl::StatusOr<Writes>& w) {
   if (!w.ok()) return Tensor(w.status());
   const Tensor hits = w->Hits();
-  const Tensor order(Positions(w->src.shape().back(), hits.shape(), true), w->self.device());
+  const Tensor order(LastPositions(w->src.uop(), hits.shape(), true), w->self.device());
   if (w->src.shape().back() == 0) return w->Back(w->self);
   const Tensor last = Where(hits, order, int64_t{-1}).Max({-1});
-  const Tensor picked = Combine("Scatter", {&w->src, &last}, Pick("Scatter", w->src.uop(), last.uop()));
+  const Tensor picked = Combine("Scatter", {&w->src, &last}, PickLast("Scatter", w->src.uop(), last.uop()));
   return w->Back(Where(last.Ge(0), picked, w->self));
 }
 
@@ -241,7 +215,8 @@ Tensor Gather(const Tensor& x0, int64_t dim, const Tensor& index0) {
       cut.insert(cut.end(), {0, d});
     }
     const UOpRef part = x.shape() == Shape() ? x.uop() : uop::Shrink(x.uop(), cut);
-    US_ASSIGN_OR_RETURN(const UOpRef v, Pick("Gather", AxisLast(part, axis), AxisLast(index.uop(), axis)));
+    US_ASSIGN_OR_RETURN(const UOpRef v,
+                        PickLast("Gather", AxisLast(part, axis), AxisLast(index.uop(), axis)));
     return uop::Reshape(AxisBack(v, axis), index0.shape());
   };
   if (!x0.ok()) return x0;
@@ -253,8 +228,8 @@ Tensor Take(const Tensor& x, const Tensor& index) {
   const auto make = [&]() -> absl::StatusOr<UOpRef> {
     US_RETURN_IF_ERROR(WantIndices("Take", index));
     const UOpRef flat = uop::Reshape(index.uop(), {index.numel()});
-    US_ASSIGN_OR_RETURN(const UOpRef v,
-                        Pick("Take", uop::Reshape(x.uop(), {x.numel()}), Wrapped(flat, x.numel())));
+    const UOpRef all = uop::Reshape(x.uop(), {x.numel()});
+    US_ASSIGN_OR_RETURN(const UOpRef v, PickLast("Take", all, Wrapped(flat, all, 0)));
     return uop::Reshape(v, index.shape());
   };
   if (!x.ok()) return x;
@@ -273,7 +248,7 @@ Tensor TakeAlongDim(const Tensor& x, const Tensor& indices, std::optional<int64_
       return Bad("TakeAlongDim", "indices of shape ", Text(indices.shape()), " for a tensor of shape ",
                  Text(x.shape()), ", expected equal ranks");
     US_ASSIGN_OR_RETURN(const UOpRef v,
-                        Pick("TakeAlongDim", AxisLast(x.uop(), axis), AxisLast(indices.uop(), axis)));
+                        PickLast("TakeAlongDim", AxisLast(x.uop(), axis), AxisLast(indices.uop(), axis)));
     return AxisBack(v, axis);
   };
   return Combine("TakeAlongDim", {&x, &indices}, make());
@@ -286,7 +261,7 @@ Tensor IndexSelect(const Tensor& x0, int64_t dim, const Tensor& index) {
       return Bad("IndexSelect", "index of shape ", Text(index.shape()), ", expected a list");
     const Tensor x = AtLeast1d(x0), list = AtLeast1d(index);
     US_ASSIGN_OR_RETURN(const int64_t axis, Axis("IndexSelect", dim, x.ndim()));
-    US_ASSIGN_OR_RETURN(const UOpRef v, Pick("IndexSelect", AxisLast(x.uop(), axis), list.uop()));
+    US_ASSIGN_OR_RETURN(const UOpRef v, PickLast("IndexSelect", AxisLast(x.uop(), axis), list.uop()));
     const UOpRef out = AxisBack(v, axis);
     return x0.ndim() == 0 && out->numel() == 1 ? uop::Reshape(out, {}) : out;
   };
@@ -347,11 +322,15 @@ Tensor ScatterReduce(const Tensor& x, int64_t dim, const Tensor& index, const Te
     case ScatterMode::kAmax:
     case ScatterMode::kAmin: {
       const bool max = mode == ScatterMode::kAmax;
-      Tensor candidates = Where(hits, from, Extreme(t, max, x.device()));
-      // The place itself is one of the candidates, so that the gradient is split evenly between all.
-      if (include_self) candidates = Cat({candidates, self.Unsqueeze(-1)}, -1);
-      const Tensor best = max ? candidates.Max({-1}) : candidates.Min({-1});
-      return w->Back(include_self ? best : Where(hit, best, self));
+      const Op op = max ? Op::kMax : Op::kMin;
+      const UOpRef own = self.uop(), at = w->index.uop(), sent = w->src.uop();
+      UOpRef best = SendTo(op, sent, at, own, Extreme(t, max));
+      best = include_self ? uop::Binary(op, own, best) : uop::Where(hit.uop(), best, own);
+      if (t.IsFloat()) {
+        best = uop::WithGradient(include_self ? "scattered_extreme" : "scattered_extreme_alone", best,
+                                 {own, at, sent});
+      }
+      return w->Back(Combine("ScatterReduce", {&self, &w->index, &w->src}, best));
     }
   }
   return Tensor(Bad("ScatterReduce", "unknown mode"));
@@ -416,13 +395,14 @@ Tensor Searchsorted(const Tensor& sequence, const Tensor& values, bool right) {
                       Text(sequence.shape()), ", expected equal leading axes"));
   }
   const Tensor v = one ? values.Reshape({-1}) : values;
+  if (absl::Status s = tensor_internal::FixedSizes("Searchsorted", sequence); !s.ok()) return Tensor(s);
   const int64_t n = sequence.shape().back();
   // The greatest number of elements before the value, found from its highest bit down.
   Tensor found = Tensor::Zeros(v.shape(), {dtypes::kInt64, v.device()});
   for (int64_t step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(n))); step > 0; step /= 2) {
     const Tensor next = found + step, probe = next - 1;
     const Tensor e =
-        Combine("Searchsorted", {&sequence, &v}, Pick("Searchsorted", sequence.uop(), probe.uop()));
+        Combine("Searchsorted", {&sequence, &v}, PickLast("Searchsorted", sequence.uop(), probe.uop()));
     // NaN is greatest.
     Tensor before = right ? v.Lt(e).LogicalNot() : e.Lt(v);
     if (e.ok() && e.dtype().IsFloat() && v.dtype().IsFloat()) {

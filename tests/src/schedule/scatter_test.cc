@@ -172,6 +172,76 @@ TEST_P(ScatterTest, IntoWhatTheTermsReadIsDoneAside) {
   EXPECT_EQ(Get(t), want);
 }
 
+// Sums of floats add each part's sources in their order, then the parts: here 4100 sources into 64 places are
+// cut into 50 parts.
+TEST_P(ScatterTest, OneLongAxisIsCutIntoPartsOfAKnownOrder) {
+  constexpr int64_t kSources = 4100, kPlaces = 64, kParts = 50;
+  const std::vector<int32_t> index = Indices(kSources, kPlaces, 21);
+  const std::vector<float> s = Floats(kSources, 22), x = Floats(kPlaces, 23);
+  std::vector<float> parts(kParts * kPlaces, 0.0f), sums(kPlaces, 0.0f), last = x, most = x, least = x;
+  std::vector<int64_t> counts(kPlaces, 0);
+  for (int64_t i = 0; i < kSources; ++i) {
+    const int32_t at = index[i];
+    if (at < 0 || at >= kPlaces) continue;
+    parts[i / (kSources / kParts) * kPlaces + at] += s[i];
+    ++counts[at], last[at] = s[i], most[at] = std::max(most[at], s[i]), least[at] = std::min(least[at], s[i]);
+  }
+  for (int64_t i = 0; i < kParts * kPlaces; ++i) sums[i % kPlaces] += parts[i];
+  const Tensor it = I32(index, {kSources}), st = F32(s, {kSources}), xt = F32(x, {kPlaces});
+  EXPECT_EQ(Get(Bincount(it, kPlaces, &st)), sums);
+  EXPECT_EQ(Data<int64_t>(Bincount(it, kPlaces)), counts);
+  EXPECT_EQ(Get(Scatter(xt, 0, it, st)), last);
+  EXPECT_EQ(Get(ScatterReduce(xt, 0, it, st, ScatterMode::kAmax)), most);
+  EXPECT_EQ(Get(ScatterReduce(xt, 0, it, st, ScatterMode::kAmin)), least);
+}
+
+TEST_P(ScatterTest, LengthsThatNoNumberOfPartsDivides) {
+  constexpr int64_t kSources = 4099, kPlaces = 64;  // a prime
+  const std::vector<int32_t> index = Indices(kSources, kPlaces, 24);
+  std::vector<int64_t> counts(kPlaces, 0);
+  for (const int32_t i : index) {
+    if (i >= 0 && i < kPlaces) ++counts[i];
+  }
+  EXPECT_EQ(Data<int64_t>(Bincount(I32(index, {kSources}), kPlaces)), counts);
+}
+
+// All that are equal to the extreme, the place's own element among them, share its gradient evenly.
+TEST_P(ScatterTest, GradientsOfExtremaAreSharedEvenly) {
+  const std::vector<int32_t> index = Indices(kTerms, kRows, 25);
+  std::vector<float> x = Floats(kRows, 26), s = Floats(kTerms, 27);
+  for (float& v : x) v = std::round(v / 5);
+  for (float& v : s) v = std::round(v / 5);
+  const Tensor it = I32(index, {kTerms}), g = F32(Floats(kRows, 28), {kRows});
+  const std::vector<float> gv = Floats(kRows, 28);
+  for (const bool self : {true, false}) {
+    Tensor xt = F32(x, {kRows}), st = F32(s, {kTerms});
+    std::vector<float> best = x, count(kRows, self ? 1.0f : 0.0f), gx(kRows, 0.0f), gs(kTerms, 0.0f);
+    std::vector<bool> hit(kRows, false);
+    for (int64_t i = 0; i < kTerms; ++i) {
+      const int32_t at = index[i];
+      if (at < 0 || at >= kRows) continue;
+      if ((!self && !hit[at]) || s[i] > best[at]) {
+        best[at] = s[i], count[at] = 1;
+      } else if (s[i] == best[at]) {
+        ++count[at];
+      }
+      hit[at] = true;
+    }
+    for (int64_t v = 0; v < kRows; ++v) {
+      if (self) gx[v] = x[v] == best[v] ? gv[v] / count[v] : 0.0f;
+      if (!self) gx[v] = hit[v] ? 0.0f : gv[v];
+    }
+    for (int64_t i = 0; i < kTerms; ++i) {
+      const int32_t at = index[i];
+      if (at >= 0 && at < kRows && s[i] == best[at]) gs[i] = gv[at] / count[at];
+    }
+    const Tensor y = ScatterReduce(xt, 0, it, st, ScatterMode::kAmax, self);
+    const std::vector<Tensor> slopes = Gradients((y * g).Sum(), {xt, st});
+    EXPECT_EQ(Get(slopes[0]), gx) << self;
+    EXPECT_EQ(Get(slopes[1]), gs) << self;
+  }
+}
+
 UNDERSTUDY_STORAGE_DEVICES(ScatterTest);
 
 // --- Cost ---
@@ -207,6 +277,35 @@ TEST(ScatterCost, IsThatOfPlacesAndTermsNotOfTheirPairs) {
   // An addition and a multiplication for each term; comparing pairs took 50000 times that.
   EXPECT_LE(s.flops, 4 * kTokens * kWidth);
   EXPECT_LE(s.bytes_written, 2 * 4 * kVocabulary * kWidth + 4 * kTokens * kWidth);
+}
+
+TEST(ScatterCost, ReductionsOfEveryModeAlongOneAxis) {
+  const auto null = std::make_shared<NullDevice>(HostTarget());
+  DeviceRegistry devices;
+  devices.Register(null);
+  Engine engine(devices);
+  constexpr int64_t kPlaces = 1000, kSources = 100000;
+  const TensorOptions f32{dtypes::kFloat32, "NULL"};
+  Tensor x = Tensor::Empty({kPlaces}, f32), s = Tensor::Empty({kSources}, f32);
+  x.Assign(Tensor::Zeros({kPlaces}, f32)), s.Assign(Tensor::Zeros({kSources}, f32));
+  Tensor i = Tensor::FromData<int32_t>(Indices(kSources, kPlaces, 1, 0), {kSources}, "NULL");
+  ASSERT_TRUE(engine.Realize({&x, &s, &i}).ok());
+  const std::pair<const char*, ScatterMode> modes[] = {{"sum", ScatterMode::kSum},
+                                                       {"prod", ScatterMode::kProd},
+                                                       {"mean", ScatterMode::kMean},
+                                                       {"amax", ScatterMode::kAmax},
+                                                       {"amin", ScatterMode::kAmin}};
+  for (const auto& [name, mode] : modes) {
+    for (const bool self : {true, false}) {
+      Tensor y = ScatterReduce(x, 0, i, s, mode, self);
+      const NullStats stats = Count({&y}, null, engine);
+      std::printf("%s%s: %s\n", name, self ? "" : " alone", stats.Text().c_str());
+      // 64 copies of the places, and a few operations for each of those and of the sources.
+      EXPECT_LE(stats.flops, 6 * (kSources + 64 * kPlaces)) << name << self;
+      EXPECT_LE(stats.bytes_written, 40 * (kSources + 64 * kPlaces)) << name << self;
+      EXPECT_LE(stats.kernels, 9) << name << self;
+    }
+  }
 }
 
 TEST(ScatterCost, SmallOnesStayOneKernel) {

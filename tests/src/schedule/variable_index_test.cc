@@ -50,10 +50,31 @@ TEST_P(VariableIndexTest, GradientsAndSumsByIndex) {
                  [&](const Size& n) { return IndexPut(x, {Narrow(i, 0, 0, n)}, Narrow(g, 0, 0, n), true); });
 }
 
-TEST_P(VariableIndexTest, AlongAVariableAxisIsRefused) {
+TEST_P(VariableIndexTest, AlongAVariableAxis) {
+  const Tensor x = Numbers({12, 4}, 1), i = Indices(7, 14, 2) - 1, s = Numbers({7, 4}, 3);
+  const Tensor wide = i.Unsqueeze(1).Expand({7, 4});
+  const auto part = [&](const Size& n) { return Narrow(x, 0, 0, n); };
+  SameAsConstant("index_select", 1, 12, [&](const Size& n) { return IndexSelect(part(n), 0, i); });
+  SameAsConstant("gather", 1, 12, [&](const Size& n) { return Gather(part(n), 0, wide); });
+  SameAsConstant("take", 4, 12, [&](const Size& n) { return Take(part(n), Indices(5, 16, 4) - 8); });
+  SameAsConstant("index_fill", 1, 12, [&](const Size& n) { return IndexFill(part(n), 0, i, 3); });
+  SameAsConstant("scatter", 1, 12, [&](const Size& n) { return Scatter(part(n), 0, wide, s); });
+  SameAsConstant("scatter_add", 1, 12, [&](const Size& n) { return ScatterAdd(part(n), 0, wide, s); });
+  for (const ScatterMode m :
+       {ScatterMode::kProd, ScatterMode::kMean, ScatterMode::kAmax, ScatterMode::kAmin}) {
+    for (const bool self : {true, false}) {
+      SameAsConstant("scatter_reduce", 1, 12,
+                     [&](const Size& n) { return ScatterReduce(part(n), 0, wide, s, m, self); });
+    }
+  }
+  SameAsConstant("variable sources", 1, 7,
+                 [&](const Size& n) { return Scatter(x, 0, Narrow(wide, 0, 0, n), Narrow(s, 0, 0, n)); });
+}
+
+TEST_P(VariableIndexTest, ListsOfItemsAlongAVariableAxisAreRefused) {
   const Variable n("n", 1, 9);
   const Tensor x = Narrow(Numbers({9, 4}, 1), 0, 0, n.Bind(5)), i = Indices(3, 4, 2);
-  for (const Tensor& t : {IndexSelect(x, 0, i), IndexBy(x, {i}), Embedding(i, x)}) {
+  for (const Tensor& t : {IndexBy(x, {i}), Embedding(i, x), Searchsorted(Narrow(i, 0, 0, n.Bind(3)), i)}) {
     ASSERT_FALSE(t.ok());
     EXPECT_THAT(std::string(t.status().message()), HasSubstr("size"));
   }
