@@ -5,6 +5,7 @@
 #include "src/runtime/capture.h"
 #include "src/tensor/activation.h"
 #include "tests/src/tensor/shard_devices.h"
+#include "tests/src/tensor/two_gpus.h"
 
 namespace understudy {
 namespace {
@@ -12,11 +13,14 @@ namespace {
 using ::testing::HasSubstr;
 using Results = absl::StatusOr<std::vector<Tensor>>;
 
+// Three devices, or two GPUs of one mock machine.
 class CaptureSpread : public testing::TestWithParam<const char*> {
  protected:
-  CaptureSpread() : d(GetParam(), 3) {}
+  std::unique_ptr<TwoGpuMachine> machine =
+      GetParam() == std::string("AMD") ? std::make_unique<TwoGpuMachine>() : nullptr;
   Tensor Batch(int seed) { return Shard(d.Whole({6, 4}, seed), d.names, 0); }
-  ShardDevices d;
+  ShardDevices d =
+      machine == nullptr ? ShardDevices(GetParam(), 3) : ShardDevices(machine->devices, machine->names);
 };
 
 // Data in parallel; the parameter whole on every device, its momentum in parts.
@@ -114,8 +118,35 @@ TEST_P(CaptureSpread, OtherPartsAreRefused) {
   EXPECT_TRUE(f({Batch(9)}).ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, CaptureSpread, testing::Values("REF", "CPU"),
+INSTANTIATE_TEST_SUITE_P(Devices, CaptureSpread, testing::Values("REF", "CPU", "AMD"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Each GPU's part of a function is encoded in a command buffer of its own, once.
+TEST(CaptureSpreadAmd, EveryGpuIsGivenItsGraphOnce) {
+  TwoGpuMachine machine;
+  ShardDevices d(machine.devices, machine.names);
+  CapturedFunction f(*d.engine, [](absl::Span<const Tensor> in) -> Results {
+    return std::vector<Tensor>{(in[0] * 2 + 1).Flip({1}).Contiguous() * in[0]};
+  });
+  const auto batch = [&](int seed) { return Shard(d.Whole({6, 4}, seed), d.names, 0); };
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(f({batch(i)}).ok());
+  Tensor x = batch(5);
+  ASSERT_TRUE(d.Realize({x}).ok());
+  ASSERT_TRUE(d.engine->Synchronize().ok());
+  std::vector<amd::GpuStats> before;
+  for (const auto& gpu : machine.gpus) before.push_back(gpu->gpu().stats());
+  for (int i = 0; i < 4; ++i) {
+    const Results got = f({x});
+    ASSERT_TRUE(got.ok()) << got.status();
+  }
+  ASSERT_TRUE(d.engine->Synchronize().ok());
+  for (size_t i = 0; i < before.size(); ++i) {
+    const amd::GpuStats after = machine.gpus[i]->gpu().stats();
+    EXPECT_EQ(after.submissions - before[i].submissions, 4) << i;
+    EXPECT_EQ(after.launches - before[i].launches, 4) << i;  // one kernel a call
+    EXPECT_EQ(after.graphs, before[i].graphs) << i;
+  }
+}
 
 }  // namespace
 }  // namespace understudy

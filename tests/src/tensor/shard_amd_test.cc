@@ -1,41 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two emulated GPUs of one machine share a matrix product and a training step: through the kernel driver's
 // interface, two queues and two address spaces, and equal to one of them alone.
-#include "mockgpu/amd/mock_kernel.h"
-#include "src/runtime/amd/amd_device.h"
 #include "tests/src/tensor/shard_devices.h"
+#include "tests/src/tensor/two_gpus.h"
 
 namespace understudy {
 namespace {
 
 class TwoGpus : public testing::Test {
- protected:
-  void SetUp() override {
-    mockgpu::MockKernel::Options options;
-    options.profiles = {mockgpu::amd::Gfx1100(), mockgpu::amd::Gfx1100()};
-    options.log_events = false;
-    auto machine = mockgpu::MockKernel::Create(std::move(options));
-    ASSERT_TRUE(machine.ok()) << machine.status();
-    machine_ = *std::move(machine);
-    DeviceRegistry devices;
-    for (int i = 0; i < 2; ++i) {
-      auto gpu = AmdDevice::Open(*machine_, i, {}, absl::StrCat("AMD:", i));
-      ASSERT_TRUE(gpu.ok()) << gpu.status();
-      gpus_.push_back(*gpu);
-      devices.Register(gpus_.back());
-    }
-    d = std::make_unique<ShardDevices>(std::move(devices), std::vector<std::string>{"AMD:0", "AMD:1"});
-  }
-  void TearDown() override {
-    d.reset();
-    for (auto& gpu : gpus_) EXPECT_TRUE(gpu->gpu().Close().ok());
-  }
-
-  std::unique_ptr<ShardDevices> d;
-
  private:
-  std::unique_ptr<mockgpu::MockKernel> machine_;
-  std::vector<std::shared_ptr<AmdDevice>> gpus_;
+  TwoGpuMachine machine_;
+
+ protected:
+  std::unique_ptr<ShardDevices> d = std::make_unique<ShardDevices>(machine_.devices, machine_.names);
 };
 
 TEST_F(TwoGpus, ShareAMatmul) {
