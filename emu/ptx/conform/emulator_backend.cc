@@ -54,7 +54,7 @@ class Emulator : public Backend {
       US_RETURN_IF_ERROR(EncodeTensorMap(map, params[i].data()));
     }
     US_ASSIGN_OR_RETURN(const LaunchResult result,
-                        runner.Run(launch->entry, launch->grid, launch->block, params));
+                        runner.RunWithBytes(launch->entry, launch->grid, launch->block, params));
     if (result.fault.kind == FaultKind::kRefused) return absl::UnimplementedError(result.fault.message);
     if (!result.ok()) return absl::AbortedError(result.fault.message);
     for (size_t i = 0; i < params.size(); ++i) {

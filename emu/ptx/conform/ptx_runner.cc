@@ -87,11 +87,11 @@ absl::StatusOr<LaunchResult> PtxRunner::Run(const std::string& entry, Dim3 grid,
                                             const std::vector<uint64_t>& params) {
   std::vector<std::vector<uint8_t>> bytes(params.size(), std::vector<uint8_t>(8));
   for (size_t i = 0; i < params.size(); ++i) std::memcpy(bytes[i].data(), &params[i], 8);
-  return Run(entry, grid, block, bytes);
+  return RunWithBytes(entry, grid, block, bytes);
 }
 
-absl::StatusOr<LaunchResult> PtxRunner::Run(const std::string& entry, Dim3 grid, Dim3 block,
-                                            const std::vector<std::vector<uint8_t>>& params) {
+absl::StatusOr<LaunchResult> PtxRunner::RunWithBytes(const std::string& entry, Dim3 grid, Dim3 block,
+                                                     const std::vector<std::vector<uint8_t>>& params) {
   const BoundFunction* kernel = program_->FindEntry(entry);
   if (kernel == nullptr) return absl::NotFoundError("no kernel '" + entry + "'");
   LaunchConfig launch = config;

@@ -35,11 +35,12 @@ class PtxRunner {
     return values;
   }
 
-  // `params`: one value a parameter, cut to its size; or its bytes.
+  // `params`: one value a parameter, cut to its size.
   absl::StatusOr<LaunchResult> Run(const std::string& entry, Dim3 grid, Dim3 block,
                                    const std::vector<uint64_t>& params);
-  absl::StatusOr<LaunchResult> Run(const std::string& entry, Dim3 grid, Dim3 block,
-                                   const std::vector<std::vector<uint8_t>>& params);
+  // `params`: the bytes of each.
+  absl::StatusOr<LaunchResult> RunWithBytes(const std::string& entry, Dim3 grid, Dim3 block,
+                                            const std::vector<std::vector<uint8_t>>& params);
 
   LaunchOptions options;  // print collects into `printed` unless replaced
   LaunchConfig config;    // what Run does not set: cluster, dynamic shared memory, cooperative
