@@ -3,7 +3,6 @@
 
 #include "src/base/status.h"
 #include "src/codegen/divide.h"
-#include "src/codegen/map_nodes.h"
 #include "src/codegen/math_builder.h"
 #include "src/codegen/narrow_float.h"
 #include "src/codegen/transcendental.h"
@@ -307,7 +306,7 @@ class NarrowFloats {
 }  // namespace
 
 UOpRef Decompose(const UOpRef& kernel, const Target& target) {
-  UOpRef out = MapNodes(NarrowFloats(target).Run(kernel), [&](const UOpRef& node) {
+  UOpRef out = uop::Rebuild(NarrowFloats(target).Run(kernel), [&](const UOpRef& node) {
     for (const Decomposition& row : Decompositions()) {
       if (row.applies(*node, target)) return row.replace(*node, target);
     }

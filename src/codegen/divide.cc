@@ -2,9 +2,9 @@
 #include "src/codegen/divide.h"
 
 #include "src/base/status.h"
-#include "src/codegen/map_nodes.h"
 #include "src/codegen/math_builder.h"
 #include "src/uop/build.h"
+#include "src/uop/graph.h"
 
 namespace understudy {
 namespace {
@@ -92,7 +92,7 @@ UOpRef DivideByConstant(const UOpRef& x, const UOpRef& d) {
 }
 
 UOpRef DivisionsByConstants(const UOpRef& kernel) {
-  return MapNodes(kernel, [](const UOpRef& n) {
+  return uop::Rebuild(kernel, [](const UOpRef& n) {
     if ((n->op() != Op::kIDiv && n->op() != Op::kIMod) || !n->src(1)->IsConst()) return n;
     const UOpRef q = DivideByConstant(n->src(0), n->src(1));
     if (q == nullptr) return n;

@@ -176,31 +176,15 @@ std::vector<UOpRef> VectorsAlong(const std::vector<UOpRef>& values, const UOpRef
 }
 
 UOpRef SimplifyIndices(const UOpRef& kernel) {
-  absl::flat_hash_map<const UOp*, UOpRef> done;
-  for (const UOp* n : uop::Toposort(kernel)) {
-    std::vector<UOpRef> src;
-    bool changed = false;
-    for (const UOpRef& s : n->src()) {
-      src.push_back(done.at(s.get()));
-      changed |= !(src.back() == s);
-    }
-    if (n->op() == Op::kIndex) {
-      UOpRef valid = src.size() > 2 ? src[2] : nullptr;
-      if (valid == nullptr) {
-        src[1] = symbolic::Simplify(src[1]);
-      } else {
-        const symbolic::ValidIndex simple = symbolic::SimplifyValid(valid, src[1]);
-        src[1] = simple.index;
-        valid = simple.valid->IsConst(1) ? nullptr : simple.valid;
-      }
-      done.emplace(n, UOp::Make(Op::kIndex, n->dtype(),
-                                valid == nullptr ? std::vector<UOpRef>{src[0], src[1]}
-                                                 : std::vector<UOpRef>{src[0], src[1], valid}));
-      continue;
-    }
-    done.emplace(n, changed ? n->WithSrc(std::move(src)) : UOpRef(n));
-  }
-  return done.at(kernel.get());
+  return uop::Rebuild(kernel, [](const UOpRef& n) -> UOpRef {
+    if (n->op() != Op::kIndex) return n;
+    if (n->num_src() < 3)
+      return UOp::Make(Op::kIndex, n->dtype(), {n->src(0), symbolic::Simplify(n->src(1))});
+    const symbolic::ValidIndex simple = symbolic::SimplifyValid(n->src(2), n->src(1));
+    std::vector<UOpRef> src = {n->src(0), simple.index};
+    if (!simple.valid->IsConst(1)) src.push_back(simple.valid);
+    return UOp::Make(Op::kIndex, n->dtype(), std::move(src));
+  });
 }
 
 }  // namespace understudy

@@ -20,23 +20,6 @@ using namespace uop::expr;  // NOLINT
 
 std::vector<UOpRef> RangesOf(const UOp& reduce) { return {reduce.src().begin() + 1, reduce.src().end()}; }
 
-// The nodes of the graph rebuilt bottom-up: `visit(node with rebuilt sources, original)` gives the
-// replacement.
-template <class Visit>
-UOpRef Rebuild(const UOpRef& root, Visit visit) {
-  absl::flat_hash_map<const UOp*, UOpRef> done;
-  for (const UOp* n : uop::Toposort(root)) {
-    std::vector<UOpRef> src;
-    bool changed = false;
-    for (const UOpRef& s : n->src()) {
-      src.push_back(done.at(s.get()));
-      changed |= !(src.back() == s);
-    }
-    done.emplace(n, visit(changed ? n->WithSrc(std::move(src)) : UOpRef(n)));
-  }
-  return done.at(root.get());
-}
-
 }  // namespace
 
 UOpRef ReduceIdentity(Op op, DType t) {
@@ -65,7 +48,7 @@ UOpRef FoldLanes(Op op, UOpRef lanes) {
 // Without workgroups the parts of a grouped reduction are the lanes of one accumulator; those of a vector are
 // accumulators of their own.
 UOpRef GroupsAsLanes(const UOpRef& kernel, const UOpRef& group) {
-  return Rebuild(kernel, [&](const UOpRef& n) -> UOpRef {
+  return uop::Rebuild(kernel, [&](const UOpRef& n) -> UOpRef {
     if (n->op() != Op::kReduce || !FreeRanges::Contains(RangesOf(*n), group)) return n;
     std::vector<UOpRef> loops = RangesOf(*n);
     loops.erase(std::remove(loops.begin(), loops.end(), group), loops.end());
@@ -101,7 +84,7 @@ absl::StatusOr<UOpRef> LowerGroups(const UOpRef& kernel, const Target& target) {
   }
   for (const UOpRef& n : uop::NodesOf(kernel, Op::kRange)) next_range = std::max(next_range, RangeId(n) + 1);
 
-  UOpRef result = Rebuild(kernel, [&](const UOpRef& n) -> UOpRef {
+  UOpRef result = uop::Rebuild(kernel, [&](const UOpRef& n) -> UOpRef {
     if (n->op() != Op::kReduce || !FreeRanges::Contains(RangesOf(*n), group)) return n;
     std::vector<UOpRef> src;
     for (const UOpRef& s : n->src()) {

@@ -140,7 +140,8 @@ UOpRef ToFloat64(const Words& a, bool is_signed) {
 }
 // The topmost 32 bits with what is below them in the last: rounding to 24 bits sees whether anything is left.
 UOpRef ToFloat32(const Words& a, bool is_signed) {
-  Words m = is_signed ? Magnitude(a) : a;
+  const Words plain = is_signed ? Magnitude(a) : a;
+  Words m = plain;
   const UOpRef small = uop::CmpEq(m.hi, C(m.hi, kU32, 0));
   UOpRef scale = C(m.lo, kF32, 0x1p32);
   for (const int step : {16, 8, 4, 2, 1}) {
@@ -150,7 +151,6 @@ UOpRef ToFloat32(const Words& a, bool is_signed) {
     scale = Where(room, scale * std::ldexp(1.0, -step), scale);
   }
   const UOpRef sticky = To(uop::CmpNe(m.lo, C(m.lo, kU32, 0)), kU32);
-  const Words plain = is_signed ? Magnitude(a) : a;
   const UOpRef value = Where(small, To(plain.lo, kF32), To(m.hi | sticky, kF32) * scale);
   return is_signed ? Where(IsNegative(a), -value, value) : value;
 }

@@ -151,29 +151,20 @@ bool HasDivision(const UOpRef& x) {
 // Sums are ordered by range number, so they are put in order once more; divisions and conditions that are
 // left get the full simplifier. An index may read memory whose index is then simplified before it.
 UOpRef SimplifyIndices(const UOpRef& sink) {
-  absl::flat_hash_map<const UOp*, UOpRef> done;
-  for (const UOp* n : uop::Toposort(sink)) {
-    std::vector<UOpRef> src;
-    bool changed = false;
-    for (const UOpRef& s : n->src()) {
-      src.push_back(done.at(s.get()));
-      changed |= !(src.back() == s);
+  return uop::Rebuild(sink, [](const UOpRef& n) -> UOpRef {
+    if (n->op() != Op::kIndex) return n;
+    std::vector<UOpRef> src(n->src().begin(), n->src().end());
+    src[1] = index::Compose(index::Decompose(src[1]));
+    if (src.size() > 2) {
+      symbolic::ValidIndex v = symbolic::SimplifyValid(src[2], src[1]);
+      src[1] = std::move(v.index);
+      src[2] = std::move(v.valid);
+      if (src[2]->IsConst(1)) src.pop_back();
+    } else if (HasDivision(src[1])) {
+      src[1] = symbolic::Simplify(src[1]);
     }
-    if (n->op() == Op::kIndex) {
-      src[1] = index::Compose(index::Decompose(src[1]));
-      if (src.size() > 2) {
-        symbolic::ValidIndex v = symbolic::SimplifyValid(src[2], src[1]);
-        src[1] = std::move(v.index);
-        src[2] = std::move(v.valid);
-        if (src[2]->IsConst(1)) src.pop_back();
-      } else if (HasDivision(src[1])) {
-        src[1] = symbolic::Simplify(src[1]);
-      }
-      changed = true;
-    }
-    done.emplace(n, changed ? n->WithSrc(std::move(src)) : UOpRef(n));
-  }
-  return done.at(sink.get());
+    return n->WithSrc(std::move(src));
+  });
 }
 
 UOpRef MergeRanges(UOpRef sink, int64_t fresh_id) {

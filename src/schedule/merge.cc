@@ -20,7 +20,7 @@ namespace understudy {
 namespace {
 
 // More outputs (or reductions) than this in a kernel take more registers than a launch is worth.
-constexpr size_t kMaxMembers = 8, kMaxReductions = 8;
+constexpr size_t kMaxMembers = 8;
 // Below this many steps a kernel costs less than its launch.
 constexpr double kSmall = 65536;
 
@@ -43,8 +43,6 @@ int64_t EndKey(const UOpRef& range) {
 }
 double MostSteps(const UOpRef& range) { return static_cast<double>(uop::LimitsOf(range->src(0)).hi); }
 
-int SlotOf(const UOpRef& index) { return static_cast<int>(index->src(0)->arg_as<int64_t>()); }
-
 Facts FactsOf(const Unit& unit, const std::vector<int64_t>& elements) {
   Facts f;
   if (unit.is_copy) {
@@ -59,7 +57,7 @@ Facts FactsOf(const Unit& unit, const std::vector<int64_t>& elements) {
     int depth = 0;
     for (const UOpRef& s : n->src()) depth = std::max(depth, below[s.get()]);
     if (n->op() == Op::kIndex) {
-      const int slot = static_cast<int>(n->src(0)->arg_as<int64_t>());
+      const int slot = SlotOf(*n);
       reads.insert(slot);
       const bool same = n->num_src() == 2 && (n->src(1) == unit.store_index || n->src(1) == own ||
                                               index::Compose(index::Decompose(n->src(1))) == own);
@@ -92,10 +90,7 @@ Facts FactsOf(const Unit& unit, const std::vector<int64_t>& elements) {
   f.steps = f.outputs * most;
   f.alone =
       unit.scatter || FindPartialStore(unit.value, unit.store_index, unit.ranges, unit.slot).has_value();
-  for (int slot : f.reads) {
-    if (slot >= kNewContents) slot -= kNewContents;
-    f.largest_read = std::max(f.largest_read, elements[slot]);
-  }
+  for (const int slot : f.reads) f.largest_read = std::max(f.largest_read, elements[StorageOf(slot)]);
   return f;
 }
 
@@ -118,7 +113,7 @@ class Arranger {
         readers_[slot].push_back(i);
         int from = -1, to = i;
         if (slot >= kNewContents) {
-          from = writer_.at(slot - kNewContents);
+          from = writer_.at(StorageOf(slot));
         } else if (slot >= num_params_) {
           from = writer_.at(slot);
         } else if (const auto w = writer_.find(slot); w != writer_.end()) {
@@ -185,13 +180,8 @@ class Arranger {
  private:
   enum class State : uint8_t { kWaiting, kChosen, kDone };
 
-  // What a read names, as storage.
-  int Storage(int slot) const { return slot >= kNewContents ? slot - kNewContents : slot; }
   // How others read what the unit stores.
-  int NameOf(int unit) const {
-    const int slot = units_[unit].slot;
-    return slot < num_params_ ? slot + kNewContents : slot;
-  }
+  int Name(int unit) const { return NameOf(units_[unit].slot, num_params_); }
 
   bool IsReadOutside(const Batch& batch, int unit) const {
     if (batch.members.size() == 1 || units_[unit].slot < num_params_) return true;
@@ -239,7 +229,7 @@ class Arranger {
           out.push_back(r);
       }
     };
-    for (const Batch::Member& m : batch.members) add(NameOf(m.unit));
+    for (const Batch::Member& m : batch.members) add(Name(m.unit));
     const size_t readers = out.size();
     for (const Batch::Member& m : batch.members) {
       for (const int slot : facts_[m.unit].reads) add(slot);
@@ -260,7 +250,7 @@ class Arranger {
     // Worth it?
     bool worth = false;
     for (const Batch::Member& m : batch.members) {
-      if (std::binary_search(f.reads.begin(), f.reads.end(), NameOf(m.unit))) {
+      if (std::binary_search(f.reads.begin(), f.reads.end(), Name(m.unit))) {
         *reason = MergeReason::kReadsOutput;
         worth = true;
       }
@@ -270,7 +260,7 @@ class Arranger {
       const Facts& g = facts_[m.unit];
       for (const int slot : f.reads) {
         if (!std::binary_search(g.reads.begin(), g.reads.end(), slot)) continue;
-        const double size = static_cast<double>(elements_[Storage(slot)]);
+        const double size = static_cast<double>(elements_[StorageOf(slot)]);
         if (f.steps <= kSmall && g.steps <= kSmall) {
           *reason = MergeReason::kSharesLaunch;
           worth = true;
@@ -284,7 +274,7 @@ class Arranger {
     if (!worth) return false;
     // Element by element where one reads what another writes.
     for (const Batch::Member& m : batch.members) {
-      if (f.across.contains(NameOf(m.unit)) || f.across.contains(units_[m.unit].slot)) return false;
+      if (f.across.contains(Name(m.unit)) || f.across.contains(units_[m.unit].slot)) return false;
       if (facts_[m.unit].across.contains(units_[c].slot)) return false;
     }
     // Few enough buffers and registers.
@@ -293,9 +283,9 @@ class Arranger {
     const auto count = [&](int unit) {
       slots.insert(units_[unit].slot);
       for (const int slot : facts_[unit].reads) {
-        if (!inside.contains(slot)) slots.insert(Storage(slot));
+        if (!inside.contains(slot)) slots.insert(StorageOf(slot));
       }
-      inside.insert(NameOf(unit));
+      inside.insert(Name(unit));
     };
     for (const Batch::Member& m : batch.members) {
       count(m.unit);
@@ -459,11 +449,11 @@ std::vector<KernelDraft> DraftsOf(const Batch& batch, const std::vector<Unit>& u
     uop::SubstitutionMap map;
     for (size_t i = 0; i < unit.ranges.size(); ++i) map[unit.ranges[i]] = last.ranges[i];
     for (const UOpRef& load : uop::NodesOf(unit.value, Op::kLoad)) {
-      const auto it = stored.find(SlotOf(UOpRef(load->src(0))));
+      const auto it = stored.find(SlotOf(*load->src(0)));
       if (it != stored.end()) map[load] = it->second;
     }
     const UOpRef value = shared.Rename(uop::Substitute(unit.value, map));
-    stored[unit.slot < num_params ? unit.slot + kNewContents : unit.slot] = value;
+    stored[NameOf(unit.slot, num_params)] = value;
     if (m.stored) draft.outputs.push_back({value, last.store_index, unit.slot, nullptr});
   }
   return {draft};

@@ -14,6 +14,9 @@
 
 namespace understudy {
 
+// Accumulators of one kernel, at most.
+inline constexpr size_t kMaxReductions = 8;
+
 // Why a unit joined a kernel.
 enum class MergeReason : uint8_t {
   kFirst,         // it did not: the kernel's first

@@ -207,7 +207,7 @@ int Planner::BaseSlot(const UOpRef& node) const {
 
 // Reading what this call writes to a parameter is told apart from reading what it held before.
 int Planner::ReadSlot(int stored) const {
-  return stored >= 0 && stored < static_cast<int>(devices_.size()) ? stored + kNewContents : stored;
+  return stored < 0 ? stored : NameOf(stored, static_cast<int>(devices_.size()));
 }
 
 int Planner::Ask(const UOpRef& node, Request request) {

@@ -22,6 +22,12 @@ namespace understudy {
 
 // Added to a parameter's slot where an expression reads what the call itself writes there.
 inline constexpr int kNewContents = 1 << 24;
+// The slot that an expression names.
+inline int StorageOf(int name) { return name >= kNewContents ? name - kNewContents : name; }
+// How expressions name what the call stores in a slot.
+inline int NameOf(int slot, int num_params) { return slot < num_params ? slot + kNewContents : slot; }
+// The slot that an INDEX of an expression names.
+inline int SlotOf(const UOp& index) { return static_cast<int>(index.src(0)->arg_as<int64_t>()); }
 
 // A STORE of the call.
 struct OutputStore {

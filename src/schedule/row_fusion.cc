@@ -22,13 +22,9 @@ constexpr int64_t kSmall = 65536;
 constexpr int64_t kThreaded = 1 << 18, kFewestRows = 64;
 // Shorter rows leave the vectors of the loops over them empty; the kernels apart have vectors of rows.
 constexpr int64_t kShortest = 64;
-// Accumulators of a kernel, as in merge.cc.
-constexpr size_t kMaxReductions = 8;
 
 using Ranges = absl::flat_hash_set<const UOp*>;
 
-int SlotOf(const UOp& index) { return static_cast<int>(index.src(0)->arg_as<int64_t>()); }
-int Storage(int slot) { return slot >= kNewContents ? slot - kNewContents : slot; }
 int64_t Steps(const UOpRef& range) { return range->src(0)->const_int(); }
 
 // All have a number of steps that is known.
@@ -171,10 +167,7 @@ class RowFuser {
 
  private:
   const Unit& FirstOf(const Batch& batch) const { return units_[batch.members[0].unit]; }
-  int Name(int unit) const {
-    const int slot = units_[unit].slot;
-    return slot < num_params_ ? slot + kNewContents : slot;
-  }
+  int Name(int unit) const { return NameOf(units_[unit].slot, num_params_); }
   int64_t Room(const std::string& device) const {
     const auto it = options_.row_bytes.find(device);
     return it == options_.row_bytes.end() ? 0 : it->second;
@@ -226,7 +219,7 @@ class RowFuser {
     std::set<int> slots, written;
     for (const auto* loads : {&walk.loads, &below.loads}) {
       for (const UOp* load : *loads) {
-        if (!inside.contains(SlotOf(*load))) slots.insert(Storage(SlotOf(*load)));
+        if (!inside.contains(SlotOf(*load))) slots.insert(StorageOf(SlotOf(*load)));
       }
     }
     for (size_t b = p + 1; b <= c; ++b) {
@@ -245,7 +238,7 @@ class RowFuser {
       const Footprint f = FootprintOf(index, loop);
       if (f.moves) {
         int64_t& sum = here[SlotOf(index)];
-        const int64_t most = elements_[Storage(SlotOf(index))];
+        const int64_t most = elements_[StorageOf(SlotOf(index))];
         sum = std::min(most, std::min(f.elements, most) + sum);
       }
       return f.contiguous;

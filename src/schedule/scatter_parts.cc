@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "src/schedule/scatter.h"
 #include "src/uop/build.h"
 #include "src/uop/graph.h"
@@ -69,25 +68,11 @@ UOpRef Split(const UOpRef& reduce, const Cut& cut) {
 }  // namespace
 
 UOpRef SplitScatters(const UOpRef& sink) {
-  absl::flat_hash_map<const UOp*, UOpRef> changed;
-  for (const UOp* u : uop::Toposort(sink)) {
-    UOpRef now(u);
-    if (std::any_of(u->src().begin(), u->src().end(),
-                    [&](const UOpRef& s) { return changed.contains(s.get()); })) {
-      std::vector<UOpRef> src;
-      for (const UOpRef& s : u->src()) {
-        const auto it = changed.find(s.get());
-        src.push_back(it == changed.end() ? UOpRef(s) : it->second);
-      }
-      now = u->WithSrc(std::move(src));
-    }
-    if (now->op() == Op::kReduceAxis && now->numel() > 0) {
-      if (const Cut cut = FindCut(*now); cut.axis >= 0) now = Split(now, cut);
-    }
-    if (now.get() != u) changed.emplace(u, std::move(now));
-  }
-  const auto it = changed.find(sink.get());
-  return it == changed.end() ? sink : it->second;
+  return uop::Rebuild(sink, [](const UOpRef& n) -> UOpRef {
+    if (n->op() != Op::kReduceAxis || n->numel() == 0) return n;
+    const Cut cut = FindCut(*n);
+    return cut.axis < 0 ? n : Split(n, cut);
+  });
 }
 
 }  // namespace understudy

@@ -189,7 +189,7 @@ absl::StatusOr<Schedule> MakeSchedule(const UOpRef& sink, absl::Span<const std::
     const auto add = [&](ScheduleItem item) {
       const int at = static_cast<int>(schedule.items.size());
       for (int& slot : item.slots) {
-        if (slot >= kNewContents) slot -= kNewContents;
+        slot = StorageOf(slot);
         if (slot < num_params) continue;
         Temporary& t = schedule.temporaries[slot - num_params];
         if (t.first_use < 0) t.first_use = at;

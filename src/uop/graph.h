@@ -3,6 +3,7 @@
 // Walks over a graph of nodes: order, substitution, users. Everything here is iterative (graphs are deep) and
 // visits each node once however often it is shared.
 
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -22,6 +23,31 @@ std::vector<const UOp*> Toposort(const UOpRef& root);
 using SubstitutionMap = absl::flat_hash_map<UOpRef, UOpRef>;
 UOpRef Substitute(const UOpRef& root, const SubstitutionMap& map);
 std::vector<UOpRef> Substitute(absl::Span<const UOpRef> roots, const SubstitutionMap& map);
+
+// The graph from its leaves up: `visit(node)` of every node, whose sources are what it made of them, is what
+// takes its place. What it returns is not visited again.
+template <class Visit>
+UOpRef Rebuild(const UOpRef& root, const Visit& visit) {
+  absl::flat_hash_map<const UOp*, UOpRef> changed;
+  for (const UOp* n : Toposort(root)) {
+    UOpRef node(n);
+    for (const UOpRef& source : n->src()) {
+      if (!changed.contains(source.get())) continue;
+      std::vector<UOpRef> src;
+      src.reserve(n->num_src());
+      for (const UOpRef& s : n->src()) {
+        const auto it = changed.find(s.get());
+        src.push_back(it == changed.end() ? s : it->second);
+      }
+      node = n->WithSrc(std::move(src));
+      break;
+    }
+    UOpRef out = visit(node);
+    if (out.get() != n) changed.emplace(n, std::move(out));
+  }
+  const auto it = changed.find(root.get());
+  return it == changed.end() ? root : it->second;
+}
 
 // Who uses what: for each reached node its users, in topological order, once per use.
 absl::flat_hash_map<const UOp*, std::vector<const UOp*>> Users(absl::Span<const UOpRef> roots);

@@ -83,6 +83,8 @@ const CompiledForm& Compiled(int form);
 Type OperandType(const OperandSpec& spec, const std::vector<Type>& types);
 // The forms of an instruction, by number.
 const std::vector<int>& FormsOf(Op op);
+// Modifiers that some form of the instruction has, each once.
+std::vector<std::string> ModifiersOf(Op op);
 
 // What modifiers (all of them together) need beyond their form.
 struct ModifierNeed {

@@ -482,6 +482,16 @@ const std::vector<int>& FormsOf(Op op) {
   return at < by_op->size() ? (*by_op)[at] : none;
 }
 
+std::vector<std::string> ModifiersOf(Op op) {
+  std::vector<std::string> words;
+  for (int form : FormsOf(op))
+    for (const ModifierSlot& slot : Compiled(form).slots)
+      for (const auto& sequence : slot.alternatives)
+        for (const std::string& word : sequence)
+          if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+  return words;
+}
+
 const std::vector<ModifierNeed>& ModifierNeeds() {
   static const auto* const needs = [] {
     auto* list = new std::vector<ModifierNeed>;

@@ -63,17 +63,6 @@ std::string Has(const Module& module) {
          std::to_string(module.version_minor) + " and " + module.target;
 }
 
-// Modifiers that some form of the instruction has.
-std::vector<std::string> KnownModifiers(Op op) {
-  std::vector<std::string> words;
-  for (int form : FormsOf(op))
-    for (const ModifierSlot& slot : Compiled(form).slots)
-      for (const auto& sequence : slot.alternatives)
-        for (const std::string& word : sequence)
-          if (!Contains(words, word)) words.push_back(word);
-  return words;
-}
-
 bool AnyMatches(Op op, const std::vector<std::string>& modifiers) {
   for (int form : FormsOf(op))
     if (MatchModifiers(Compiled(form), modifiers, nullptr)) return true;
@@ -110,7 +99,7 @@ int Likeliest(Op op, const std::vector<std::string>& modifiers) {
 
 void ExplainModifiers(Op op, const std::vector<std::string>& modifiers, FormChoice* choice) {
   const std::string name = OpName(op);
-  const std::vector<std::string> known = KnownModifiers(op);
+  const std::vector<std::string> known = ModifiersOf(op);
   for (size_t i = 0; i < modifiers.size(); ++i) {
     if (Contains(known, modifiers[i])) continue;
     const std::string dotted = "." + modifiers[i];

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/dtype/const_value.h"
+#include "src/schedule/tensor_core.h"
 #include "src/uop/build.h"
 #include "tests/src/codegen/random_kernel.h"
 
@@ -17,6 +19,21 @@ namespace understudy::test {
 struct ProductSize {
   int64_t m, n, k;
 };
+
+// Sizes and choices of kernels that use a target's tensor core of that number.
+using ProductCase = std::pair<ProductSize, std::string>;
+inline std::vector<ProductCase> ProductCases(const TensorCore& core, size_t number) {
+  const std::string tc = "tc(0," + std::to_string(number) + ")";
+  const ProductSize one = {core.m, core.n, core.k}, several = {2 * core.m, 3 * core.n, 2 * core.k};
+  return {
+      {one, tc},
+      {several, tc},
+      {several, tc + " upcast(0,2) unroll(0,2)"},
+      {several, tc + " local(0,2) upcast(1,3)"},
+      // The other use: rows and columns change places. (With 16 rows for 8 columns both must divide.)
+      {{6 * core.n, 2 * core.m, 2 * core.k}, "tc(1," + std::to_string(number) + ") unroll(0,2)"},
+  };
+}
 
 // c[m, n] = sum over k of f(a[m, k]) g(b[k, n]), the factors widened to `out`; the contents are zeros.
 template <class F, class G>

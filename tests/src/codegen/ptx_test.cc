@@ -46,17 +46,7 @@ TEST(PtxTensorCores, EveryCoreGivesExactProducts) {
   const ChoiceList none;
   for (size_t i = 0; i < device.target().tensor_cores.size(); ++i) {
     const TensorCore& core = device.target().tensor_cores[i];
-    const std::string tc = "tc(0," + std::to_string(i) + ")";
-    const ProductSize one = {core.m, core.n, core.k}, several = {2 * core.m, 3 * core.n, 2 * core.k};
-    const std::pair<ProductSize, std::string> cases[] = {
-        {one, tc},
-        {several, tc},
-        {several, tc + " upcast(0,2) unroll(0,2)"},
-        {several, tc + " local(0,2) upcast(1,3)"},
-        // The other use: rows and columns change places. (With 16 rows for 8 columns both must divide.)
-        {{3 * core.n * 2, 2 * core.m, 2 * core.k}, "tc(1," + std::to_string(i) + ") unroll(0,2)"},
-    };
-    for (const auto& [size, text] : cases) {
+    for (const auto& [size, text] : ProductCases(core, i)) {
       SCOPED_TRACE(core.name + " " + text);
       const RandomKernel k = MakeProduct(size, core.in, core.out, core.in.IsUnsigned(), same, same);
       const auto expected = RunKernel(ref, k, &none);

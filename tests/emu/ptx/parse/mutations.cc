@@ -74,17 +74,6 @@ std::vector<std::string> TypeNames() {
   };
 }
 
-// Modifiers that some form of the instruction has.
-std::vector<std::string> ModifiersOf(Op op) {
-  std::vector<std::string> words;
-  for (int form : FormsOf(op))
-    for (const ModifierSlot& slot : Compiled(form).slots)
-      for (const auto& sequence : slot.alternatives)
-        for (const std::string& word : sequence)
-          if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
-  return words;
-}
-
 const std::vector<std::string>& OtherModifiers() {
   static const std::vector<std::string> words = {
       "sat",      "ftz",     "rn",  "rz",        "approx", "full",        "cc",    "hi",    "wide",
