@@ -98,13 +98,14 @@ struct ModifierNeed {
 };
 const std::vector<ModifierNeed>& ModifierNeeds();
 
-// What modifiers ask of each other beyond the forms: where all of `when` stand, one of `then` must (or, with
-// `exclude`, none may).
+// What modifiers ask of each other beyond the forms: where all of `when` stand, one group of `then` must as a
+// whole (or, with `exclude`, none may).
 struct ModifierRule {
   bool exclude = false;
   bool any_op = false;
   Op op{};
-  std::vector<std::string> when, then;
+  std::vector<std::string> when;
+  std::vector<std::vector<std::string>> then;
   std::string Text() const;  // "'.sat' does not go with '.u32'"
 };
 const std::vector<ModifierRule>& ModifierRules();

@@ -535,7 +535,7 @@ const std::vector<ModifierRule>& ModifierRules() {
           rule.any_op = op == "*";
           if (!rule.any_op) US_CHECK(FindOp(op, &rule.op));
           rule.when = Split(when, '+');
-          rule.then = Split(row.then, '|');
+          for (const std::string& words : Split(row.then, '|')) rule.then.push_back(Split(words, '+'));
           list->push_back(std::move(rule));
         }
     return list;
@@ -547,8 +547,11 @@ std::string ModifierRule::Text() const {
   std::string text = "'";
   for (const std::string& word : when) text += "." + word;
   text += exclude ? "' does not go with" : "' demands";
-  for (size_t i = 0; i < then.size(); ++i)
-    text += (i == 0 ? " '." : i + 1 == then.size() ? " or '." : ", '.") + then[i] + "'";
+  for (size_t i = 0; i < then.size(); ++i) {
+    text += (i == 0 ? " '." : i + 1 == then.size() ? " or '." : ", '.") + then[i][0];
+    for (size_t k = 1; k < then[i].size(); ++k) text += "+" + then[i][k];
+    text += "'";
+  }
   return text;
 }
 
@@ -559,9 +562,8 @@ const ModifierRule* BrokenRule(Op op, const std::vector<std::string>& modifiers,
   for (const ModifierRule& rule : ModifierRules()) {
     if (!rule.any_op && rule.op != op) continue;
     if (!std::all_of(rule.when.begin(), rule.when.end(), has)) continue;
-    if (std::any_of(rule.then.begin(), rule.then.end(), [&](const std::string& words) {
-          const std::vector<std::string> all = Split(words, '+');
-          return std::all_of(all.begin(), all.end(), has);
+    if (std::any_of(rule.then.begin(), rule.then.end(), [&](const std::vector<std::string>& words) {
+          return std::all_of(words.begin(), words.end(), has);
         }) != rule.exclude)
       continue;
     for (size_t i = 0; i < modifiers.size(); ++i)

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
+#include "emu/ptx/semantics/convert_narrow.h"
 
 namespace understudy::emu::ptx {
 namespace {
@@ -209,11 +210,7 @@ bool LoadsTf32(TensorDataType type) {
 bool AddsFlush(TensorDataType type) {
   return type == TensorDataType::kF32Ftz || type == TensorDataType::kTf32Ftz;
 }
-uint32_t TensorTf32(uint32_t bits) {
-  const uint32_t magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return 0x7fffe000;
-  return (bits & 0x80000000) | ((magnitude + 0xfff + (magnitude >> 13 & 1)) & 0xffffe000);
-}
+uint32_t TensorTf32(uint32_t bits) { return Tf32FromSingle(bits, Round::kNearestEven, false, false); }
 
 absl::Status CheckTensorMap(const TensorMap& map) {
   const bool im2col = map.mode == TensorMode::kIm2col;
