@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages "group" and "reduce": reductions become local arrays, accumulators and loops.
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "absl/container/flat_hash_set.h"
@@ -11,6 +10,7 @@
 #include "src/codegen/free_ranges.h"
 #include "src/codegen/stages.h"
 #include "src/uop/build.h"
+#include "src/uop/eval.h"
 #include "src/uop/graph.h"
 
 namespace understudy {
@@ -22,16 +22,7 @@ std::vector<UOpRef> RangesOf(const UOp& reduce) { return {reduce.src().begin() +
 
 }  // namespace
 
-UOpRef ReduceIdentity(Op op, DType t) {
-  if (op == Op::kAdd) return uop::Const(t, 0);
-  if (op == Op::kMul) return uop::Const(t, 1);
-  const DType e = t.Element();
-  if (e.IsFloat() && FormatOf(e).has_inf) {
-    const double inf = std::numeric_limits<double>::infinity();
-    return uop::Const(t, op == Op::kMax ? -inf : inf);
-  }
-  return uop::Const(t, op == Op::kMax ? MinValue(e) : MaxValue(e));
-}
+UOpRef ReduceIdentity(Op op, DType t) { return uop::Const(t, uop::IdentityOf(op, t)); }
 
 namespace {
 

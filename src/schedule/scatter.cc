@@ -2,13 +2,13 @@
 #include "src/schedule/scatter.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "src/schedule/index_expr.h"
 #include "src/schedule/pins.h"
 #include "src/schedule/planner.h"
 #include "src/schedule/sizes.h"
 #include "src/uop/build.h"
+#include "src/uop/eval.h"
 #include "src/uop/graph.h"
 
 namespace understudy {
@@ -17,23 +17,12 @@ namespace {
 // Below these, comparing every place with every source is one small kernel.
 constexpr int64_t kFewPairs = 1 << 16, kFewPlaces = 16, kFewSources = 8;
 
-// Where the reduction starts.
-ConstValue IdentityOf(Op op, DType t) {
-  if (op == Op::kAdd) return t.IsFloat() ? ConstValue(0.0) : ConstValue(int64_t{0});
-  if (op == Op::kMul) return t.IsFloat() ? ConstValue(1.0) : ConstValue(int64_t{1});
-  if (t.IsFloat() && FormatOf(t).has_inf) {
-    const double inf = std::numeric_limits<double>::infinity();
-    return op == Op::kMax ? -inf : inf;
-  }
-  return op == Op::kMax ? MinValue(t) : MaxValue(t);
-}
-
 // Whether WHERE(hit, x, otherwise) reduces to what a fill with `otherwise` combines to with the x that are
 // hit: it is the identity, or no x is beyond it.
 bool MayFill(Op op, const UOpRef& x, const UOpRef& otherwise) {
   if (otherwise->op() != Op::kConst) return false;
   const DType t = otherwise->dtype();
-  if (otherwise == uop::Const(t, IdentityOf(op, t))) return true;
+  if (otherwise == uop::Const(t, uop::IdentityOf(op, t))) return true;
   if (t.IsBool() && (op == Op::kAdd || op == Op::kMax)) return otherwise->IsConst(0);
   const UOpRef position = op == Op::kMax || op == Op::kMin ? pins::Position(x) : nullptr;
   if (position == nullptr) return false;

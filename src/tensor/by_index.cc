@@ -4,16 +4,11 @@
 #include "src/base/status.h"
 #include "src/tensor/internal.h"
 #include "src/uop/build.h"
+#include "src/uop/eval.h"
 #include "src/uop/sizes.h"
 
 namespace understudy::tensor_internal {
 namespace {
-
-UOpRef InsertAxis(const UOpRef& x, size_t from_end) {
-  Shape s = x->shape();
-  s.insert(s.end() - static_cast<int64_t>(from_end), 1);
-  return uop::Reshape(x, s);
-}
 
 // Of shapes that are known to fit.
 UOpRef Pick(const UOpRef& x, const UOpRef& index) { return *PickLast("Gather", x, index); }
@@ -22,14 +17,14 @@ std::vector<UOpRef> ExtremeRule(const UOpRef& y, const UOpRef& g, bool alone) {
   const UOpRef &self = y->src(1), &index = y->src(2), &src = y->src(3);
   const DType t = g->dtype(), acc = AccType(t);
   const UOpRef sent = uop::CmpEq(src, Pick(y, index)), stays = uop::CmpEq(self, y);
-  UOpRef count = SendTo(Op::kAdd, uop::Cast(sent, acc), index, self, 0.0);
+  UOpRef count = SendTo(Op::kAdd, uop::Cast(sent, acc), index, self);
   if (!alone) count = uop::Add(count, uop::Cast(stays, acc));
   const UOpRef divisor = uop::Max(count, Constant(acc, 1.0, self->shape()));
   const UOpRef share = uop::FDiv(g, uop::Cast(divisor, t)), none = Constant(t, 0.0, self->shape());
   UOpRef own;
   if (alone) {
     const UOpRef all = Constant(dtypes::kBool, int64_t{1}, index->shape());
-    own = uop::Where(SendTo(Op::kMax, all, index, self, int64_t{0}), none, g);
+    own = uop::Where(SendTo(Op::kMax, all, index, self), none, g);
   } else {
     own = uop::Where(stays, share, none);
   }
@@ -37,6 +32,12 @@ std::vector<UOpRef> ExtremeRule(const UOpRef& y, const UOpRef& g, bool alone) {
 }
 
 }  // namespace
+
+UOpRef InsertAxis(const UOpRef& x, size_t from_end) {
+  Shape s = x->shape();
+  s.insert(s.end() - static_cast<int64_t>(from_end), 1);
+  return uop::Reshape(x, s);
+}
 
 UOpRef LastPositions(const UOpRef& x, const Shape& shape, bool last) {
   const int64_t n = x->shape().back();
@@ -67,12 +68,11 @@ UOpRef HitsOf(const UOpRef& like, const UOpRef& index) {
   return uop::CmpEq(BroadcastTo(InsertAxis(index, 1), shape), LastPositions(like, shape, false));
 }
 
-UOpRef SendTo(Op op, const UOpRef& values, const UOpRef& index, const UOpRef& like,
-              const ConstValue& identity) {
+UOpRef SendTo(Op op, const UOpRef& values, const UOpRef& index, const UOpRef& like) {
   const UOpRef hits = HitsOf(like, index);
   const Shape& shape = hits->shape();
-  const UOpRef sent =
-      uop::Where(hits, BroadcastTo(InsertAxis(values, 1), shape), Constant(values->dtype(), identity, shape));
+  const UOpRef sent = uop::Where(hits, BroadcastTo(InsertAxis(values, 1), shape),
+                                 Constant(values->dtype(), uop::IdentityOf(op, values->dtype()), shape));
   return uop::Reshape(uop::ReduceAxis(sent, op, {static_cast<int64_t>(shape.size()) - 1}), like->shape());
 }
 

@@ -12,6 +12,8 @@
 
 namespace understudy::tensor_internal {
 
+// An axis of 1 before the last `from_end` axes.
+UOpRef InsertAxis(const UOpRef& x, size_t from_end);
 // 0, 1, .. of x's last axis (of its true length, where that is variable), at the last axis of `shape` or at
 // the one before.
 UOpRef LastPositions(const UOpRef& x, const Shape& shape, bool last);
@@ -19,9 +21,9 @@ UOpRef LastPositions(const UOpRef& x, const Shape& shape, bool last);
 absl::StatusOr<UOpRef> PickLast(const char* op, const UOpRef& x, const UOpRef& index);
 // Whether source m goes to place n: like {..., n}, index {..., m} -> {..., n, m}.
 UOpRef HitsOf(const UOpRef& like, const UOpRef& index);
-// values {..., m} reduced where the index {..., m} says, like {..., n} -> {..., n}; `identity` elsewhere.
-UOpRef SendTo(Op op, const UOpRef& values, const UOpRef& index, const UOpRef& like,
-              const ConstValue& identity);
+// values {..., m} reduced where the index {..., m} says, like {..., n} -> {..., n}; the reduction's identity
+// elsewhere.
+UOpRef SendTo(Op op, const UOpRef& values, const UOpRef& index, const UOpRef& like);
 
 // WITH_GRADIENT(best, self, index, src): extrema of what is sent to each place, among them the place's own
 // element, or (alone) without it. All equal elements share the gradient evenly.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "src/base/status.h"
 #include "src/tensor/by_index.h"
@@ -21,6 +20,7 @@ using tensor_internal::BroadcastTo;
 using tensor_internal::Combine;
 using tensor_internal::Constant;
 using tensor_internal::HitsOf;
+using tensor_internal::InsertAxis;
 using tensor_internal::LastPositions;
 using tensor_internal::PickLast;
 using tensor_internal::SendTo;
@@ -50,12 +50,6 @@ UOpRef AxisBack(const UOpRef& x, int64_t axis) {
   for (int64_t i = 0; i < last; ++i) perm.push_back(i);
   perm.insert(perm.begin() + axis, last);
   return uop::Permute(x, perm);
-}
-
-UOpRef InsertAxis(const UOpRef& x, size_t from_end) {
-  Shape s = x->shape();
-  s.insert(s.end() - static_cast<int64_t>(from_end), 1);
-  return uop::Reshape(x, s);
 }
 
 // Negative indices count from the end of that axis.
@@ -160,11 +154,6 @@ absl::StatusOr<Writes> IndexWrites(const char* op, const Tensor& x0, int64_t dim
     w.src = Tensor(AxisLast(src.uop(), axis), src.device());
   }
   return w;
-}
-
-ConstValue Extreme(DType t, bool least) {
-  if (t.IsFloat() && FormatOf(t).has_inf) return least ? -INFINITY : INFINITY;
-  return least ? MinValue(t) : MaxValue(t);
 }
 
 Tensor AddWrites(const absl::StatusOr<Writes>& w, const Number* alpha) {
@@ -324,7 +313,7 @@ Tensor ScatterReduce(const Tensor& x, int64_t dim, const Tensor& index, const Te
       const bool max = mode == ScatterMode::kAmax;
       const Op op = max ? Op::kMax : Op::kMin;
       const UOpRef own = self.uop(), at = w->index.uop(), sent = w->src.uop();
-      UOpRef best = SendTo(op, sent, at, own, Extreme(t, max));
+      UOpRef best = SendTo(op, sent, at, own);
       best = include_self ? uop::Binary(op, own, best) : uop::Where(hit.uop(), best, own);
       if (t.IsFloat()) {
         best = uop::WithGradient(include_self ? "scattered_extreme" : "scattered_extreme_alone", best,

@@ -6,6 +6,7 @@
 #include "src/base/status.h"
 #include "src/tensor/gather.h"
 #include "src/tensor/internal.h"
+#include "src/uop/eval.h"
 
 namespace understudy {
 
@@ -19,17 +20,7 @@ namespace {
 constexpr int64_t kBlock = 32;
 
 Tensor Identity(Op op, const Tensor& x) {
-  const DType t = x.dtype();
-  ConstValue v;
-  if (op == Op::kAdd || op == Op::kMul) {
-    const int64_t e = op == Op::kMul;
-    v = t.IsFloat() ? ConstValue(static_cast<double>(e)) : ConstValue(e);
-  } else if (t.IsFloat() && FormatOf(t).has_inf) {
-    v = op == Op::kMax ? -INFINITY : INFINITY;
-  } else {
-    v = op == Op::kMax ? MinValue(t) : MaxValue(t);
-  }
-  return Tensor(uop::Const(t, v), x.device());
+  return Tensor(uop::Const(x.dtype(), uop::IdentityOf(op, x.dtype())), x.device());
 }
 
 Tensor Reduced(const Tensor& x, Op op) {

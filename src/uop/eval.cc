@@ -199,6 +199,18 @@ ConstValue EvalAlu(Op op, DType operand, absl::Span<const ConstValue> args) {
   return Canonical(t, IntAlu(op, t, args));
 }
 
+ConstValue IdentityOf(Op op, DType type) {
+  const DType t = type.Element();
+  if (op == Op::kAdd || op == Op::kMul) return Canonical(t, ConstValue(int64_t{op == Op::kMul}));
+  US_CHECK(op == Op::kMax || op == Op::kMin) << "a reduction by " << OpName(op);
+  const bool max = op == Op::kMax;
+  if (t.IsFloat() && FormatOf(t).has_inf) {
+    const double inf = std::numeric_limits<double>::infinity();
+    return max ? -inf : inf;
+  }
+  return max ? MinValue(t) : MaxValue(t);
+}
+
 ConstValue EvalNode(const UOp& node, absl::Span<const ConstValue> args) {
   US_CHECK(IsAlu(node.op()) && args.size() == node.num_src())
       << OpName(node.op()) << " of " << args.size() << " values";

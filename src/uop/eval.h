@@ -19,6 +19,10 @@ namespace understudy::uop {
 // for CAST and BITCAST, which have two types: EvalNode.
 ConstValue EvalAlu(Op op, DType operand, absl::Span<const ConstValue> args);
 
+// Where a reduction by ADD, MUL, MAX or MIN starts: what changes nothing. Floats' extremes are infinite where
+// the format has infinities.
+ConstValue IdentityOf(Op op, DType t);
+
 // The value of an elementwise node (lane by lane alike) for given values of its sources; BITCAST only between
 // types of equal width and lanes.
 ConstValue EvalNode(const UOp& node, absl::Span<const ConstValue> args);
