@@ -25,8 +25,9 @@ std::string Reason(const Instruction& inst, const std::string& note) {
 
 }  // namespace
 
-const std::vector<std::string>& RecordedInstructions() {
-  static const std::vector<std::string> names = {
+absl::Span<const std::string_view> RecordedInstructions() {
+  // An array of views: thousands of std::string in one initialiser take a compiler minutes.
+  static constexpr std::string_view names[] = {
 #define PTX_RECORDED(name) name,
 #include "emu/ptx/coverage/recorded.inc"
 #undef PTX_RECORDED
@@ -41,7 +42,7 @@ const char* FormCoverage::StateName() const {
 }
 
 std::vector<FormCoverage> Coverage() {
-  const std::set<std::string> recorded(RecordedInstructions().begin(), RecordedInstructions().end());
+  const std::set<std::string_view> recorded(RecordedInstructions().begin(), RecordedInstructions().end());
   std::vector<FormCoverage> rows;
   const std::vector<Form>& forms = Forms();
   for (size_t i = 0; i < forms.size(); ++i) {

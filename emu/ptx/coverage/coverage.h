@@ -5,7 +5,10 @@
 // half of docs/fidelity.md. It runs nothing: states are what FindExec answers for instructions of each form.
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "absl/types/span.h"
 
 namespace understudy::emu::ptx::coverage {
 
@@ -34,7 +37,7 @@ struct FamilyTotals {
 std::vector<FamilyTotals> Totals(const std::vector<FormCoverage>& rows);
 
 // Instructions (names with all modifiers) that a recording compares: recorded.inc.
-const std::vector<std::string>& RecordedInstructions();
+absl::Span<const std::string_view> RecordedInstructions();
 
 // The PTX half of the page docs/fidelity.md.
 std::string FidelityPage();
