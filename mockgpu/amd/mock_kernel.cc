@@ -73,11 +73,7 @@ absl::StatusOr<std::unique_ptr<MockKernel>> MockKernel::Create(Options options) 
         absl::StrCat("mock machine: ", options.profiles.size(), " GPU profiles; expected 1 to ", kMostGpus));
   }
   for (const amd::GpuProfile& profile : options.profiles) {
-    if (profile.gfx_target_version / 10000 != 11) {
-      return absl::UnimplementedError(absl::StrCat("mock machine: profile ", profile.name,
-                                                   " has gfx_target_version ", profile.gfx_target_version,
-                                                   "; only generation 11 is modelled"));
-    }
+    US_RETURN_IF_ERROR(amd::Gpu::CheckProfile(profile));
   }
   auto impl = std::make_unique<Impl>(options, amd::BuildTopology(options.profiles));
   US_ASSIGN_OR_RETURN(amd::DeviceFile kfd_file, amd::DeviceFile::Create("kfd"));

@@ -9,7 +9,7 @@
 // nowhere else. With one host thread the same seed gives the same run.
 //
 //   MockKernel::Options options;
-//   options.profiles = {amd::Gfx1100()};
+//   options.profiles = {amd::ProfileOf("gfx942"), amd::ProfileOf("gfx1100")};
 //   US_ASSIGN_OR_RETURN(auto kernel, MockKernel::Create(std::move(options)));
 //   US_ASSIGN_OR_RETURN(auto device, AmdDevice::Open(*kernel, 0));
 
@@ -50,7 +50,7 @@ struct MockResources {
 class MockKernel : public os::Syscalls {
  public:
   struct Options {
-    std::vector<amd::GpuProfile> profiles = {amd::Gfx1100()};
+    std::vector<amd::GpuProfile> profiles = {amd::ProfileOf("gfx1100")};
     uint64_t seed = 0;
     Policy policy = Policy::kInOrder;
     bool log_events = true;

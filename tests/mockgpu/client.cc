@@ -113,6 +113,11 @@ Client::Queue Client::CreateQueue(uint32_t type, uint64_t ring_bytes) {
   if (type == KFD_IOC_QUEUE_TYPE_COMPUTE) {
     args.eop_buffer_address = queue.eop.va;
     args.eop_buffer_size = queue.eop.size;
+    const SaveArea save = SaveAreaOfGpu();
+    queue.save_area = Alloc(save.memory, kVramFlags);
+    args.ctx_save_restore_address = queue.save_area.va;
+    args.ctx_save_restore_size = save.size;
+    args.ctl_stack_size = save.control_stack;
   }
   US_CHECK(Call(AMDKFD_IOC_CREATE_QUEUE, &args) == 0) << "CREATE_QUEUE";
   queue.id = args.queue_id;
@@ -125,6 +130,29 @@ Client::Queue Client::CreateQueue(uint32_t type, uint64_t ring_bytes) {
   }
   queue.doorbell = reinterpret_cast<volatile uint64_t*>(doorbells_ + (args.doorbell_offset - doorbell_base_));
   return queue;
+}
+
+Client::SaveArea Client::SaveAreaOfGpu() {
+  // What kfd_queue_ctx_save_restore_size of Linux 6.12 gives for the profiles' compute units, shader engines
+  // and LDS: gfx_target_version, ctl_stack_size, cwsr_size, and the whole pages with 32 bytes a wave for
+  // debuggers. Those of gfx1201 are what a card with 64 compute units shows in sysfs.
+  constexpr struct {
+    uint32_t version;
+    SaveArea area;
+  } kAreas[] = {
+      {110000, {40960, 46047232, 46145536}}, {110500, {8192, 5578752, 5595136}},
+      {120001, {28672, 30699520, 30765056}}, {90010, {36864, 63508480, 63639552}},
+      {90402, {12288, 23203840, 23252992}},  {90500, {12288, 22687744, 22728704}},
+  };
+  auto text = os::ReadTextFile(*kernel, "/sys/devices/virtual/kfd/kfd/topology/nodes/1/properties");
+  US_CHECK_OK(text);
+  const std::string word = "gfx_target_version ";
+  const uint32_t version = static_cast<uint32_t>(std::stoul(text->substr(text->find(word) + word.size())));
+  for (const auto& known : kAreas) {
+    if (known.version == version) return known.area;
+  }
+  US_CHECK(false) << "gfx_target_version " << version;
+  return {};
 }
 
 int Client::DestroyQueue(Queue& queue) {

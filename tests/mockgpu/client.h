@@ -46,7 +46,7 @@ class Client {
   };
   struct Queue {
     uint32_t id = 0, type = 0;
-    Buffer ring, pointers, eop;
+    Buffer ring, pointers, eop, save_area;
     volatile uint64_t* doorbell = nullptr;
     uint64_t ring_bytes = 0;
     uint64_t put = 0;  // dwords
@@ -67,6 +67,12 @@ class Client {
   uint64_t NextVa(uint64_t size);
 
   Queue CreateQueue(uint32_t type, uint64_t ring_bytes = 4096);
+  // What a compute queue of this GPU must be created with.
+  struct SaveArea {
+    uint32_t control_stack, size;
+    uint64_t memory;
+  };
+  SaveArea SaveAreaOfGpu();
   int DestroyQueue(Queue& queue);
   // Appends to the ring (wrapping) and rings the doorbell.
   void Submit(Queue& queue, const std::vector<uint32_t>& packets);

@@ -249,6 +249,10 @@ TEST_F(Faults, EndOfPipeEventsNeedTheirBuffer) {
   args.gpu_id = client.gpu_id;
   args.queue_type = KFD_IOC_QUEUE_TYPE_COMPUTE;
   args.queue_percentage = 100;
+  const Client::SaveArea save = client.SaveAreaOfGpu();
+  args.ctx_save_restore_address = queue.save_area.va;
+  args.ctx_save_restore_size = save.size;
+  args.ctl_stack_size = save.control_stack;
   ASSERT_EQ(client.Call(AMDKFD_IOC_CREATE_QUEUE, &args), 0);
   Queue bare = queue;
   bare.id = args.queue_id;

@@ -59,6 +59,10 @@ int CreateQueue(Client& c, const std::function<void(kfd_ioctl_create_queue_args&
   args.queue_priority = 7;
   args.eop_buffer_address = eop.va;
   args.eop_buffer_size = 4096;
+  const Client::SaveArea save = c.SaveAreaOfGpu();
+  args.ctx_save_restore_address = c.Alloc(save.memory, kVramFlags).va;
+  args.ctx_save_restore_size = save.size;
+  args.ctl_stack_size = save.control_stack;
   change(args);
   return c.Call(AMDKFD_IOC_CREATE_QUEUE, &args);
 }
@@ -263,6 +267,14 @@ const Case kCases[] = {
      [](Client& c) { return CreateQueue(c, [](auto& a) { a.ring_base_address = 0x8000; }); }},
     {"QueueRingPartlyMapped", -EINVAL,
      [](Client& c) { return CreateQueue(c, [](auto& a) { a.ring_size = 8192; }); }},
+    {"QueueControlStack", -EINVAL,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.ctl_stack_size += 4096; }); }},
+    {"QueueSaveArea", -EINVAL,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.ctx_save_restore_size -= 4096; }); }},
+    {"QueueSaveAreaUnmapped", -EINVAL,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.ctx_save_restore_address += 4096; }); }},
+    {"QueueEndOfPipe", -EINVAL,
+     [](Client& c) { return CreateQueue(c, [](auto& a) { a.eop_buffer_size = 8192; }); }},
     {"QueueNoGpu", -EINVAL, [](Client& c) { return CreateQueue(c, [](auto& a) { a.gpu_id = 9; }); }},
     {"QueueUnknownType", -524, [](Client& c) { return CreateQueue(c, [](auto& a) { a.queue_type = 9; }); }},
     {"QueueAql", -EINVAL,

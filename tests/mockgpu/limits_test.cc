@@ -51,20 +51,20 @@ TEST(Limits, PacketsOfThePageAreTheRefusedOnesOfTheTables) {
   const std::set<std::string> words = Words(Section("### Mock machine: packets refused by name"));
   const std::vector<std::string> refused = {
 #define PM4_PACKET(name, opcode, low, high)
-#define PM4_REFUSED(name, opcode) #name,
+#define PM4_REFUSED(name, opcode, generations) #name,
 #include "mockgpu/amd/cp/pm4_packets.inc"
-#define SDMA_PACKET(name, opcode, dwords)
-#define SDMA_REFUSED(name, opcode) #name,
+#define SDMA_PACKET(name, opcode, dwords, generations)
+#define SDMA_REFUSED(name, opcode, generations) #name,
 #include "mockgpu/amd/sdma/sdma_packets.inc"
   };
   for (const std::string& name : refused)
     EXPECT_EQ(words.count(name), 1u) << name << " is not in docs/limits.md";
   const std::vector<std::string> served = {
 #define PM4_PACKET(name, opcode, low, high) #name,
-#define PM4_REFUSED(name, opcode)
+#define PM4_REFUSED(name, opcode, generations)
 #include "mockgpu/amd/cp/pm4_packets.inc"
-#define SDMA_PACKET(name, opcode, dwords) #name,
-#define SDMA_REFUSED(name, opcode)
+#define SDMA_PACKET(name, opcode, dwords, generations) #name,
+#define SDMA_REFUSED(name, opcode, generations)
 #include "mockgpu/amd/sdma/sdma_packets.inc"
   };
   for (const std::string& name : served)

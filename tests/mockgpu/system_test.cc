@@ -266,7 +266,7 @@ TEST(System, ClocksAdvanceTogether) {
 
 TEST(System, SeveralCardsHaveTheirOwnMemoryAndNames) {
   MockKernel::Options options;
-  options.profiles = {amd::Gfx1100(), amd::Gfx1100()};
+  options.profiles = {amd::ProfileOf("gfx1100"), amd::ProfileOf("gfx1100")};
   Client client(options);
   EXPECT_THAT(Names(*client.kernel, std::string(kTopology) + "/nodes"), testing::ElementsAre("0", "1", "2"));
   const int second = client.kernel->Open("/dev/dri/renderD129", O_RDWR);
@@ -286,13 +286,31 @@ TEST(System, SeveralCardsHaveTheirOwnMemoryAndNames) {
   EXPECT_EQ(map.n_success, 2u);
 }
 
-TEST(System, OtherGenerationsAreRefused) {
-  MockKernel::Options options;
-  options.profiles[0].gfx_target_version = 90402;
-  const auto created = MockKernel::Create(options);
-  ASSERT_FALSE(created.ok());
-  EXPECT_EQ(created.status().code(), absl::StatusCode::kUnimplemented);
-  EXPECT_THAT(std::string(created.status().message()), testing::HasSubstr("90402"));
+TEST(System, GpusThatAreNotModelledAreRefused) {
+  const auto refuse = [](void (*change)(amd::GpuProfile&), const char* text) {
+    MockKernel::Options options;
+    change(options.profiles[0]);
+    const auto created = MockKernel::Create(options);
+    ASSERT_FALSE(created.ok()) << text;
+    EXPECT_EQ(created.status().code(), absl::StatusCode::kUnimplemented);
+    EXPECT_THAT(std::string(created.status().message()), testing::HasSubstr(text));
+  };
+  refuse([](amd::GpuProfile& p) { p.name = "gfx1030"; },
+         "profile gfx1030 (gfx_target_version 110000): no such instruction set is modelled");
+  refuse([](amd::GpuProfile& p) { p.ip_blocks[0].major = 10; }, "no command processor of its GC version");
+  refuse([](amd::GpuProfile& p) { p.ip_blocks[1].major = 5; }, "no copy engine of its SDMA version");
+  refuse([](amd::GpuProfile& p) { p.num_xcc = 8; }, "8 XCCs, expected 1");
+}
+
+TEST(System, ProfilesAreChosenByName) {
+  const auto two = amd::ParseProfiles("gfx942,gfx1201");
+  ASSERT_TRUE(two.ok()) << two.status();
+  ASSERT_EQ(two->size(), 2u);
+  EXPECT_EQ((*two)[0].gfx_target_version, 90402u);
+  EXPECT_EQ((*two)[1].gfx_target_version, 120001u);
+  EXPECT_EQ((*amd::ParseProfiles(""))[0].name, "gfx1100");
+  EXPECT_EQ(amd::ParseProfiles("gfx1100,vega").status().message(),
+            "no AMD GPU 'vega', expected of gfx1100, gfx1150, gfx1201, gfx90a, gfx942, gfx950");
 }
 
 // Two threads, a queue each, thousands of submissions: every one is seen by its own thread.
@@ -416,9 +434,10 @@ TEST(System, NothingIsLeftAfterEverythingIsGivenBack) {
   Queue queue = client.CreateQueue(KFD_IOC_QUEUE_TYPE_COMPUTE);
   const uint32_t event = client.CreateEvent(KFD_IOC_EVENT_SIGNAL, true);
   EXPECT_EQ(client.kernel->Resources().queues, 1u);
-  EXPECT_EQ(client.kernel->Resources().allocations, 3u);
+  EXPECT_EQ(client.kernel->Resources().allocations, 4u);
   ASSERT_EQ(client.DestroyQueue(queue), 0);
-  for (const Buffer& buffer : {queue.ring, queue.pointers, queue.eop}) ASSERT_EQ(client.Release(buffer), 0);
+  for (const Buffer& buffer : {queue.ring, queue.pointers, queue.eop, queue.save_area})
+    ASSERT_EQ(client.Release(buffer), 0);
   kfd_ioctl_destroy_event_args destroy{event, 0};
   ASSERT_EQ(client.Call(AMDKFD_IOC_DESTROY_EVENT, &destroy), 0);
   EXPECT_EQ(client.kernel->Resources(), before);

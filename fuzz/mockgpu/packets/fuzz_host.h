@@ -21,7 +21,8 @@ class FuzzHost : public QueueHost {
   static constexpr uint64_t kRingVa = 0x10000, kDataVa = 0x20000, kPointersVa = 0x30000, kCodeVa = 0x40000;
   static constexpr uint32_t kRingBytes = 4096;
 
-  FuzzHost() : machine_({.seed = 1, .policy = Policy::kRandom, .log_events = false}) {
+  explicit FuzzHost(Gc gc = Gc::kGc11, Sdma sdma = Sdma::kSdma6)
+      : gc_(gc), sdma_(sdma), machine_({.seed = 1, .policy = Policy::kRandom, .log_events = false}) {
     Map(kRingVa, ring_, emu::Perm::kReadWrite);
     Map(kDataVa, data_, emu::Perm::kReadWrite);
     Map(kPointersVa, pointers_, emu::Perm::kReadWrite);
@@ -57,7 +58,19 @@ class FuzzHost : public QueueHost {
   Machine& machine() override { return machine_; }
   emu::AddressSpace& memory() override { return memory_; }
   Counters& counters() override { return counters_; }
-  emu::amd::Isa isa() override { return emu::amd::Isa::kRdna3; }
+  Gc gc() const override { return gc_; }
+  Sdma sdma() const override { return sdma_; }
+  emu::amd::Isa isa() override {
+    switch (gc_) {
+      case Gc::kGc9:
+        return emu::amd::Isa::kCdna3;
+      case Gc::kGc11:
+        return emu::amd::Isa::kRdna3;
+      case Gc::kGc12:
+        break;
+    }
+    return emu::amd::Isa::kRdna4;
+  }
   emu::amd::Dispatch::Options DispatchOptions() override {
     emu::amd::Dispatch::Options options;
     options.instruction_budget = 20000;
@@ -76,6 +89,8 @@ class FuzzHost : public QueueHost {
     US_CHECK_OK(memory_.Map(va, kBytes, bytes, perm, "fuzzed memory"));
   }
 
+  const Gc gc_;
+  const Sdma sdma_;
   Machine machine_;
   emu::AddressSpace memory_;
   Counters counters_;

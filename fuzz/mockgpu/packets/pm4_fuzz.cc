@@ -3,6 +3,7 @@
 #include "mockgpu/amd/cp/pm4_queue.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  understudy::mockgpu::amd::FuzzHost().Run<understudy::mockgpu::amd::Pm4Queue>(data, size, 4);
+  using namespace understudy::mockgpu::amd;
+  for (const Gc gc : {Gc::kGc9, Gc::kGc11, Gc::kGc12}) FuzzHost(gc).Run<Pm4Queue>(data, size, 4);
   return 0;
 }

@@ -10,39 +10,34 @@ namespace {
 
 uint64_t Address(uint32_t low, uint32_t high) { return uint64_t{low} | uint64_t{high} << 32; }
 
-// VGT_EVENT_TYPE of GC 11.
+// VGT_EVENT_TYPE, of these the same on all generations.
 constexpr uint32_t kCacheFlushTs = 0x04, kCsPartialFlush = 0x07, kCacheFlushAndInvTs = 0x14,
                    kCacheFlushAndInv = 0x16, kBottomOfPipeTs = 0x28, kCsDone = 0x2f;
 
 constexpr uint32_t kShStart = 0x2c00, kShEnd = 0x3000, kUconfigStart = 0xc000, kUconfigEnd = 0x10000;
 
-// DISPATCH_INITIATOR bits that a compute queue may set and that change nothing here: ordered append is
-// absent, and the L1 volatile invalidates have no cache to act on.
 constexpr uint32_t kComputeShaderEn = 1u << 0;
-constexpr uint32_t kInitiatorHints = 1u << 6 | 1u << 10 | 1u << 11 | 1u << 17;
-constexpr uint32_t kInitiatorState =
-    emu::amd::kPartialTgEn | emu::amd::kForceStartAt000 | emu::amd::kUseThreadDimensions | emu::amd::kCsW32En;
 
 }  // namespace
 
 Outcome Pm4Queue::NOP(const Packet&) { return Outcome::kDone; }
 
 Outcome Pm4Queue::WriteRegister(const Packet& packet, int dword, uint32_t address, uint32_t value) {
-  const RegisterInfo* info = FindRegister(address);
-  if (info == nullptr || info->kind == RegisterKind::kDone) {
-    return Unsupported(packet, dword, info == nullptr ? "register" : info->name, address,
-                       "it cannot be written");
-  }
-  if (info->kind == RegisterKind::kZero && value != 0)
-    return Unsupported(packet, dword, info->name, value, "only 0 is");
-  registers_.Set(address, value);
+  const Reg reg = registers_.At(address);
+  if (reg == Reg::kCount) return Unsupported(packet, dword, "register", address, "it cannot be written");
+  const RegisterInfo& info = InfoOf(reg);
+  if (info.kind == RegisterKind::kDone)
+    return Unsupported(packet, dword, info.name, address, "it cannot be written");
+  if (info.kind == RegisterKind::kZero && value != 0)
+    return Unsupported(packet, dword, info.name, value, "only 0 is");
+  registers_.Set(reg, value);
   return Outcome::kDone;
 }
 
 Outcome Pm4Queue::ReadRegister(const Packet& packet, int dword, uint32_t address, uint32_t* value) {
-  if (FindRegister(address) == nullptr)
-    return Unsupported(packet, dword, "register", address, "it cannot be read");
-  *value = registers_.Get(address);
+  const Reg reg = registers_.At(address);
+  if (reg == Reg::kCount) return Unsupported(packet, dword, "register", address, "it cannot be read");
+  *value = registers_.Get(reg);
   return Outcome::kDone;
 }
 
@@ -73,16 +68,20 @@ Outcome Pm4Queue::DISPATCH_DIRECT(const Packet& packet) {
   if ((initiator & kComputeShaderEn) == 0) {
     return Malformed(packet, 4, "COMPUTE_DISPATCH_INITIATOR", initiator, "COMPUTE_SHADER_EN (bit 0) set");
   }
-  const uint32_t unknown = initiator & ~(kComputeShaderEn | kInitiatorHints | kInitiatorState);
+  const uint32_t unknown =
+      initiator & ~(kComputeShaderEn | layout_.initiator_hints | layout_.initiator_state);
   if (unknown != 0) {
-    return Unsupported(packet, 4, "COMPUTE_DISPATCH_INITIATOR bits", unknown,
-                       "PARTIAL_TG_EN, FORCE_START_AT_000, USE_THREAD_DIMENSIONS and CS_W32_EN are");
+    return Unsupported(
+        packet, 4, "COMPUTE_DISPATCH_INITIATOR bits", unknown,
+        absl::StrCat("PARTIAL_TG_EN, FORCE_START_AT_000", (layout_.initiator_state & emu::amd::kCsW32En) != 0
+                                                              ? ", USE_THREAD_DIMENSIONS and CS_W32_EN are"
+                                                              : " and USE_THREAD_DIMENSIONS are"));
   }
   for (int i = 0; i < 3; ++i) {
-    if ((registers_.Get(reg::COMPUTE_NUM_THREAD_X + i) & 0xffff) == 0) {
+    if ((registers_.Get(Reg::COMPUTE_NUM_THREAD_X + i) & 0xffff) == 0) {
       return Malformed(packet, 0,
                        absl::StrCat("COMPUTE_NUM_THREAD_", std::string(1, static_cast<char>('X' + i))),
-                       registers_.Get(reg::COMPUTE_NUM_THREAD_X + i), "at least 1 thread in bits 15:0");
+                       registers_.Get(Reg::COMPUTE_NUM_THREAD_X + i), "at least 1 thread in bits 15:0");
     }
   }
   // A grid with a zero dimension has no work-groups; the hardware moves on.
@@ -124,12 +123,13 @@ Outcome Pm4Queue::EVENT_WRITE(const Packet& packet) {
 }
 
 Outcome Pm4Queue::ACQUIRE_MEM(const Packet& packet) {
-  // Memory is coherent here, so the caches named in GCR_CNTL (18:0) have nothing to lose. The size and base
+  // Memory is coherent here, so the caches that the packet names have nothing to lose. The size and base
   // words carry fewer bits than clients fill in (all ones for "everything"), and the hardware ignores the
   // rest.
   Outcome outcome;
   if (!ReservedZero(packet, 6, 0xffff0000, &outcome)) return outcome;  // poll interval 15:0
-  if (!ReservedZero(packet, 7, 0xfff80000, &outcome)) return outcome;
+  if (!ReservedZero(packet, layout_.acquire_mem_caches, layout_.acquire_mem_reserved, &outcome))
+    return outcome;
   return Outcome::kDone;
 }
 
@@ -137,8 +137,7 @@ Outcome Pm4Queue::RELEASE_MEM(const Packet& packet) {
   const uint32_t type = static_cast<uint32_t>(Bits(packet.dw[1], 5, 0));
   const uint32_t index = static_cast<uint32_t>(Bits(packet.dw[1], 11, 8));
   Outcome outcome;
-  // 24:12 GCR_CNTL, 26:25 cache policy, 28 execute.
-  if (!ReservedZero(packet, 1, 0xe80000c0, &outcome)) return outcome;
+  if (!ReservedZero(packet, 1, layout_.release_mem_reserved, &outcome)) return outcome;
   if (index == 5) {
     if (type != kCacheFlushTs && type != kCacheFlushAndInvTs && type != kBottomOfPipeTs) {
       return Unsupported(packet, 1, "EVENT_TYPE", type, "timestamp events 0x04, 0x14 and 0x28 are");
@@ -289,8 +288,8 @@ Outcome Pm4Queue::WAIT_REG_MEM(const Packet& packet) {
   }
   if (space != 0) return Malformed(packet, 1, "MEM_SPACE", space, "0 or 1");
   // Of registers only the HDP flush can be waited for: write the request, and its completion reads all ones.
-  if (operation != 1 || packet.dw[2] != reg::BIF_BX_PF0_GPU_HDP_FLUSH_REQ ||
-      packet.dw[3] != reg::BIF_BX_PF0_GPU_HDP_FLUSH_DONE) {
+  if (operation != 1 || registers_.At(packet.dw[2]) != Reg::GPU_HDP_FLUSH_REQ ||
+      registers_.At(packet.dw[3]) != Reg::GPU_HDP_FLUSH_DONE) {
     return Unsupported(packet, 2, "REG_POLL_ADDR", packet.dw[2],
                        "write-wait-write of the HDP flush registers is");
   }
@@ -335,7 +334,7 @@ Outcome Pm4Queue::PRED_EXEC(const Packet& packet) {
   Outcome outcome;
   if (!ReservedZero(packet, 1, 0x00ffc000, &outcome)) return outcome;
   if (!in_indirect_buffer()) return Malformed(packet, 0, "place", 0, "an indirect buffer");
-  // GC 11 has one XCC, the lowest bit of the device select.
+  // There is one XCC, the lowest bit of the device select.
   const uint32_t skip = static_cast<uint32_t>(Bits(packet.dw[1], 13, 0));
   if (Bits(packet.dw[1], 24, 24) != 0) return Outcome::kDone;
   if (!SkipDwords(packet, skip))

@@ -15,16 +15,18 @@ struct PacketInfo {
   const char* name = nullptr;
   bool supported = false;
   uint32_t fewest = 0, most = 0;
+  uint32_t generations = 0;
 };
 
 constexpr auto kPackets = [] {
   std::array<PacketInfo, 256> packets{};
-#define PM4_PACKET(name, opcode, low, high) packets[opcode] = {#name, true, low, high};
-#define PM4_REFUSED(name, opcode) packets[opcode] = {#name, false, 0, 0};
+#define PM4_PACKET(name, opcode, low, high) packets[opcode] = {#name, true, low, high, kAll};
+#define PM4_REFUSED(name, opcode, generations) packets[opcode] = {#name, false, 0, 0, generations};
 #include "mockgpu/amd/cp/pm4_packets.inc"
   return packets;
 }();
 
+constexpr uint32_t kNop = 0x10, kAcquireMem = 0x58;
 constexpr uint32_t kNopWithoutBody = 0x3fff;
 
 // Dispatches of one queue whose waves may run at the same time; the processor waits before it starts another.
@@ -59,7 +61,8 @@ const char* Pm4PacketName(uint32_t opcode) {
   return opcode < kPackets.size() ? kPackets[opcode].name : nullptr;
 }
 
-Pm4Queue::Pm4Queue(QueueHost* host, const QueueConfig& config) : RingQueue(host, config, "compute") {}
+Pm4Queue::Pm4Queue(QueueHost* host, const QueueConfig& config)
+    : RingQueue(host, config, "compute"), gc_(host->gc()), layout_(Pm4LayoutOf(gc_)), registers_(gc_) {}
 
 Pm4Queue::~Pm4Queue() = default;
 
@@ -73,10 +76,10 @@ uint32_t Pm4Queue::PacketDwords(Packet* packet) {
     return 0;
   }
   const uint32_t opcode = static_cast<uint32_t>(Bits(header, 15, 8));
-  const PacketInfo& info = kPackets[opcode];
-  if (info.name == nullptr) {
+  PacketInfo info = kPackets[opcode];
+  if ((info.generations & Bit(gc_)) == 0) {
     packet->name = "unknown";
-    Malformed(*packet, 0, "opcode", opcode, "an opcode of nvd.h");
+    Malformed(*packet, 0, "opcode", opcode, absl::StrCat("an opcode of ", layout_.header));
     return 0;
   }
   packet->name = info.name;
@@ -91,7 +94,8 @@ uint32_t Pm4Queue::PacketDwords(Packet* packet) {
   Outcome ignored;
   if (!ReservedZero(*packet, 0, 0xfc, &ignored)) return 0;
   const uint32_t count = static_cast<uint32_t>(Bits(header, 29, 16));
-  if (opcode == 0x10 && count == kNopWithoutBody) return 1;
+  if (opcode == kNop && count == kNopWithoutBody) return 1;
+  if (opcode == kAcquireMem) info.fewest = info.most = layout_.acquire_mem_dwords;
   const uint32_t body = count + 1;
   if (body < info.fewest || body > info.most) {
     Malformed(*packet, 0, "count", count,
@@ -112,7 +116,7 @@ Outcome Pm4Queue::Execute(const Packet& packet, uint64_t* cost_ns) {
   case value:                              \
     outcome = name(packet);                \
     break;
-#define PM4_REFUSED(name, value)
+#define PM4_REFUSED(name, value, generations)
 #include "mockgpu/amd/cp/pm4_packets.inc"
   }
   if (outcome == Outcome::kDone || outcome == Outcome::kJump) {

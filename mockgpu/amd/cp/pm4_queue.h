@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A PM4 compute queue of GC 11: fetches type-3 packets, keeps the register file, starts dispatches and orders
-// what comes after them. Fields are checked and a packet that is not modelled stops the queue by name.
-// Sources: Linux amdgpu nvd.h and kfd_pm4_headers; what a packet of the micro engine compute (MEC) accepts.
+// A PM4 compute queue: fetches type-3 packets, keeps the register file, starts dispatches and orders what
+// comes after them. Fields are checked and a packet that is not modelled stops the queue by name. Sources:
+// Linux amdgpu nvd.h, soc15d.h and kfd_pm4_headers; what a packet of the micro engine compute (MEC) accepts.
 
 #include <cstdint>
 #include <deque>
 #include <memory>
 
 #include "mockgpu/amd/cp/dispatch_actor.h"
+#include "mockgpu/amd/cp/pm4_layout.h"
 #include "mockgpu/amd/cp/register_file.h"
 #include "mockgpu/amd/queue/ring_queue.h"
 
@@ -52,7 +53,7 @@ class Pm4Queue : public RingQueue {
   };
 
 #define PM4_PACKET(name, opcode, low, high) Outcome name(const Packet& packet);
-#define PM4_REFUSED(name, opcode)
+#define PM4_REFUSED(name, opcode, generations)
 #include "mockgpu/amd/cp/pm4_packets.inc"
 
   Outcome SetRegisters(const Packet& packet, uint32_t base, uint32_t end);
@@ -73,6 +74,8 @@ class Pm4Queue : public RingQueue {
   };
   bool WaitSatisfied(const Wait& wait);
 
+  const Gc gc_;
+  const Pm4Layout& layout_;
   RegisterFile registers_;
   std::deque<PipeItem> pipe_;
   int running_ = 0;

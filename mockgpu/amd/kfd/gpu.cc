@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "emu/amd/isa/opcode.h"
+#include "src/base/status.h"
 
 namespace understudy::mockgpu::amd {
 namespace {
@@ -12,7 +13,28 @@ namespace {
 // Virtual cost of handling one interrupt in the kernel driver.
 constexpr uint64_t kInterruptNs = 500;
 
+emu::amd::Isa IsaOf(const GpuProfile& profile) {
+  emu::amd::Isa isa;
+  US_CHECK(emu::amd::IsaOfTarget(profile.name.c_str(), &isa)) << profile.name;
+  return isa;
+}
+
 }  // namespace
+
+absl::Status Gpu::CheckProfile(const GpuProfile& profile) {
+  const auto refuse = [&](const std::string& what) {
+    return absl::UnimplementedError(absl::StrCat("mock machine: profile ", profile.name,
+                                                 " (gfx_target_version ", profile.gfx_target_version,
+                                                 "): ", what));
+  };
+  emu::amd::Isa isa;
+  if (!emu::amd::IsaOfTarget(profile.name.c_str(), &isa))
+    return refuse("no such instruction set is modelled");
+  if (!profile.gc()) return refuse("no command processor of its GC version is modelled");
+  if (!profile.sdma()) return refuse("no copy engine of its SDMA version is modelled");
+  if (profile.num_xcc != 1) return refuse(absl::StrCat(profile.num_xcc, " XCCs, expected 1"));
+  return absl::OkStatus();
+}
 
 Gpu::Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile render_file,
          const Settings& settings)
@@ -21,8 +43,7 @@ Gpu::Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile rende
       machine_(machine),
       render_file_(std::move(render_file)),
       settings_(settings),
-      // MockKernel::Create refuses profiles of other generations.
-      programs_(emu::amd::Isa::kRdna3) {
+      programs_(IsaOf(profile_)) {
   interrupts_.deliver = [this](const InterruptRing::Entry& entry) {
     on_interrupt(entry.context, entry.valid_bits);
   };
@@ -54,6 +75,8 @@ emu::amd::Isa Gpu::isa() { return programs_.isa(); }
 emu::amd::Dispatch::Options Gpu::DispatchOptions() {
   emu::amd::Dispatch::Options options;
   options.max_lds_bytes = profile_.lds_size_kb * 1024;
+  // TMPRING_SIZE.WAVES: of one shader engine from GFX11 on, of all before.
+  options.shader_engines = gc() == Gc::kGc9 ? 1 : profile_.shader_engines();
   options.vgpr_fill = settings_.vgpr_fill;
   options.instruction_budget = settings_.instruction_budget;
   options.program_cache = &programs_;

@@ -42,6 +42,9 @@ class Gpu : public QueueHost {
     uint32_t vgpr_fill = 0;
     uint64_t instruction_budget = 0;
   };
+  // Unimplemented where the mock has no engine, or the emulator no instructions, of such a GPU.
+  static absl::Status CheckProfile(const GpuProfile& profile);
+  // `profile` passed CheckProfile.
   Gpu(GpuProfile profile, uint32_t gpu_id, Machine* machine, DeviceFile render_file,
       const Settings& settings);
   ~Gpu() override;
@@ -65,7 +68,7 @@ class Gpu : public QueueHost {
   // The end of what virtual addresses may reach (gpuvm_limit + 1).
   static constexpr uint64_t kVirtualEnd = uint64_t{1} << 47;
   uint64_t vram_used = 0;
-  int queues = 0, sdma_queues = 0;
+  int queues = 0, sdma_queues = 0, xgmi_queues = 0;
   bool vm_acquired = false;
   uint64_t drm_description = 0;  // the open file that holds the VM
 
@@ -73,6 +76,8 @@ class Gpu : public QueueHost {
   Machine& machine() override { return *machine_; }
   emu::AddressSpace& memory() override { return memory_; }
   Counters& counters() override { return counters_; }
+  Gc gc() const override { return *profile_.gc(); }
+  Sdma sdma() const override { return *profile_.sdma(); }
   emu::amd::Isa isa() override;
   emu::amd::Dispatch::Options DispatchOptions() override;
   uint64_t WaveInstructionsPerMicrosecond() override;

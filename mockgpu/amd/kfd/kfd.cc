@@ -201,7 +201,7 @@ int Kfd::SetXnackMode(void* data, Lock&) {
     return 0;
   }
   if (!queues_.empty()) return -EBUSY;
-  // GC 10 and later cannot retry page faults.
+  // GC 10 and later cannot retry page faults, and the retries of GC 9.4 are not modelled.
   return args->xnack_enabled == 0 ? 0 : -EPERM;
 }
 

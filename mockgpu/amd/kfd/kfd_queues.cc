@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // User-mode queues. Checks and errno values follow kfd_chardev.c and kfd_process_queue_manager.c; that ring
-// and pointers lie in mapped memory is checked at creation, as newer kernels do.
+// and pointers lie in mapped memory and the save area has its size is checked at creation, as newer kernels
+// do.
 #include <algorithm>
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
 #include "mockgpu/amd/cp/pm4_queue.h"
 #include "mockgpu/amd/kfd/kfd.h"
+#include "mockgpu/amd/kfd/queue_sizes.h"
 #include "mockgpu/amd/sdma/sdma_queue.h"
 #include "src/base/bits.h"
 
@@ -49,11 +51,15 @@ int Kfd::CreateQueue(void* data, Lock&) {
   if (gpu == nullptr) return -EINVAL;
   if (!gpu->vm_acquired) return -ESRCH;
   if (type == KFD_IOC_QUEUE_TYPE_COMPUTE_AQL) return -EINVAL;  // docs/limits.md
-  const bool sdma = type == KFD_IOC_QUEUE_TYPE_SDMA;
-  if (type == KFD_IOC_QUEUE_TYPE_SDMA_XGMI) return -ENOMEM;  // no such engine on this card
-  const int sdma_slots =
-      static_cast<int>(gpu->profile().sdma_engines * gpu->profile().sdma_queues_per_engine);
-  if (gpu->queues >= kMostQueues || (sdma && gpu->sdma_queues >= sdma_slots)) return -ENOMEM;
+  // Both kinds of copy engine take the same packets.
+  const bool xgmi = type == KFD_IOC_QUEUE_TYPE_SDMA_XGMI, sdma = type == KFD_IOC_QUEUE_TYPE_SDMA || xgmi;
+  const GpuProfile& profile = gpu->profile();
+  int& copy_queues = xgmi ? gpu->xgmi_queues : gpu->sdma_queues;
+  const uint32_t copy_engines = xgmi ? profile.sdma_xgmi_engines : profile.sdma_engines;
+  if (gpu->queues >= kMostQueues ||
+      (sdma && copy_queues >= static_cast<int>(copy_engines * profile.sdma_queues_per_engine))) {
+    return -ENOMEM;
+  }
 
   emu::AddressSpace& memory = gpu->memory();
   const bool active = (args->queue_percentage & 0xff) != 0 && args->ring_base_address != 0;
@@ -64,10 +70,17 @@ int Kfd::CreateQueue(void* data, Lock&) {
   }
   if (active && !Mapped(memory, args->ring_base_address, args->ring_size, emu::Access::kRead)) return -EINVAL;
   if (args->ring_base_address % 256 != 0) return -EINVAL;  // the queue descriptor holds address bits 47:8
-  if (args->eop_buffer_address != 0 &&
-      !Mapped(memory, args->eop_buffer_address, std::max<uint64_t>(args->eop_buffer_size, 1),
-              emu::Access::kWrite)) {
-    return -EINVAL;
+  if (!sdma) {
+    const QueueSizes sizes = QueueSizesOf(profile);
+    if (args->eop_buffer_address != 0 &&
+        (args->eop_buffer_size != sizes.end_of_pipe ||
+         !Mapped(memory, args->eop_buffer_address, sizes.end_of_pipe, emu::Access::kWrite))) {
+      return -EINVAL;
+    }
+    if (args->ctl_stack_size != sizes.control_stack || args->ctx_save_restore_size != sizes.save_area ||
+        !Mapped(memory, args->ctx_save_restore_address, sizes.save_memory, emu::Access::kWrite)) {
+      return -EINVAL;
+    }
   }
 
   const int doorbell = gpu->TakeDoorbell();
@@ -98,7 +111,7 @@ int Kfd::CreateQueue(void* data, Lock&) {
       queue.ring.get(),
       absl::StrCat(sdma ? "sdma" : "compute", " queue ", queue.id, " of gpu 0x", absl::Hex(gpu->gpu_id())));
   ++gpu->queues;
-  if (sdma) ++gpu->sdma_queues;
+  if (sdma) ++copy_queues;
   args->queue_id = queue.id;
   args->doorbell_offset = gpu->doorbells().offset + static_cast<uint64_t>(doorbell) * 8;
   machine_->Log(EventKind::kQueueCreate, queue.id, config.ring_va, config.ring_bytes);
@@ -116,6 +129,7 @@ int Kfd::DestroyQueue(void* data, Lock&) {
   queue.gpu->ReleaseDoorbell(queue.doorbell);
   --queue.gpu->queues;
   if (queue.type == KFD_IOC_QUEUE_TYPE_SDMA) --queue.gpu->sdma_queues;
+  if (queue.type == KFD_IOC_QUEUE_TYPE_SDMA_XGMI) --queue.gpu->xgmi_queues;
   machine_->Log(EventKind::kQueueDestroy, args->queue_id);
   queues_.erase(it);
   return 0;

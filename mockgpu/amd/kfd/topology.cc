@@ -135,12 +135,12 @@ void AddGpuNode(VirtualFiles& files, const GpuProfile& gpu, size_t index, size_t
                                             {"gfx_target_version", gpu.gfx_target_version},
                                             {"vendor_id", gpu.vendor_id},
                                             {"device_id", gpu.device_id},
-                                            {"location_id", gpu.location_id},
+                                            {"location_id", gpu.location_id + (index << 8)},
                                             {"domain", gpu.domain},
                                             {"drm_render_minor", kFirstRenderMinor + index},
                                             {"hive_id", 0},
                                             {"num_sdma_engines", gpu.sdma_engines},
-                                            {"num_sdma_xgmi_engines", 0},
+                                            {"num_sdma_xgmi_engines", gpu.sdma_xgmi_engines},
                                             {"num_sdma_queues_per_engine", gpu.sdma_queues_per_engine},
                                             {"num_cp_queues", gpu.cp_queues},
                                             {"max_engine_clk_fcompute", gpu.max_engine_clk_mhz},
@@ -150,7 +150,7 @@ void AddGpuNode(VirtualFiles& files, const GpuProfile& gpu, size_t index, size_t
                                             {"debug_prop", gpu.debug_prop},
                                             {"sdma_fw_version", gpu.sdma_fw_version},
                                             {"unique_id", gpu.unique_id + index},
-                                            {"num_xcc", 1},
+                                            {"num_xcc", gpu.num_xcc},
                                             {"max_engine_clk_ccompute", kHostClockMhz}}));
   // Heap type 1: all of the memory is visible to the host (large BAR).
   files.AddFile(node + "/mem_banks/0/properties", Text({{"heap_type", 1},

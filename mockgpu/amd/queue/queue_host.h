@@ -8,6 +8,7 @@
 #include "emu/amd/core/dispatch.h"
 #include "emu/memory/address_space.h"
 #include "mockgpu/amd/queue/fault_report.h"
+#include "mockgpu/amd/queue/generations.h"
 #include "mockgpu/machine/machine.h"
 
 namespace understudy::mockgpu::amd {
@@ -29,6 +30,9 @@ class QueueHost {
   virtual emu::AddressSpace& memory() = 0;
   virtual Counters& counters() = 0;
 
+  // Whose packets its queues take.
+  virtual Gc gc() const = 0;
+  virtual Sdma sdma() const = 0;
   // How kernels run on this GPU.
   virtual emu::amd::Isa isa() = 0;
   virtual emu::amd::Dispatch::Options DispatchOptions() = 0;
@@ -37,7 +41,7 @@ class QueueHost {
   virtual uint64_t WaveInstructionsPerMicrosecond() = 0;
   virtual uint64_t CopyBytesPerMicrosecond() = 0;
 
-  // The free-running counter that timestamps are taken from (100 MHz on GC 11).
+  // The free-running counter that timestamps are taken from (100 MHz on GC 9 to 12).
   virtual uint64_t GpuClock() = 0;
   // An interrupt of a queue with its context value, of which the low `valid_bits` bits exist.
   virtual void Interrupt(uint32_t queue_id, uint32_t context, int valid_bits) = 0;

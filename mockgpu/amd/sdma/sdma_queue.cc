@@ -17,14 +17,23 @@ struct PacketInfo {
   uint32_t dwords = 0;
 };
 
-constexpr auto kPackets = [] {
-  std::array<PacketInfo, 256> packets{};
-#define SDMA_PACKET(name, opcode, dwords) packets[opcode] = {#name, true, dwords};
-#define SDMA_REFUSED(name, opcode) packets[opcode] = {#name, false, 0};
+// By generation and opcode.
+using PacketTable = std::array<PacketInfo, 256>;
+constexpr std::array<PacketTable, 3> kPackets = [] {
+  std::array<PacketTable, 3> tables{};
+  for (uint32_t g = 0; g < tables.size(); ++g) {
+    [[maybe_unused]] PacketTable& packets = tables[g];
+#define SDMA_PACKET(name, opcode, dwords, generations) \
+  if (((generations) >> g & 1) != 0) packets[opcode] = {#name, true, dwords};
+#define SDMA_REFUSED(name, opcode, generations) \
+  if (((generations) >> g & 1) != 0) packets[opcode] = {#name, false, 0};
 #include "mockgpu/amd/sdma/sdma_packets.inc"
-  return packets;
+  }
+  return tables;
 }();
 
+constexpr uint32_t kNop = 0, kCopy = 1, kWrite = 2;
+constexpr uint32_t kCopyCpv = 1u << 19;
 constexpr uint64_t kSliceBytes = 1 << 20;
 
 uint64_t Address(uint32_t low, uint32_t high) { return uint64_t{low} | uint64_t{high} << 32; }
@@ -33,16 +42,22 @@ uint32_t SubOp(const Packet& packet) { return static_cast<uint32_t>(Bits(packet.
 }  // namespace
 
 const char* SdmaPacketName(uint32_t opcode) {
-  return opcode < kPackets.size() ? kPackets[opcode].name : nullptr;
+  for (const PacketTable& packets : kPackets) {
+    if (opcode < packets.size() && packets[opcode].supported) return packets[opcode].name;
+  }
+  return nullptr;
 }
+
+SdmaQueue::SdmaQueue(QueueHost* host, const QueueConfig& config)
+    : RingQueue(host, config, "sdma"), generation_(host->sdma()), layout_(SdmaLayoutOf(generation_)) {}
 
 uint32_t SdmaQueue::PacketDwords(Packet* packet) {
   const uint32_t header = packet->dw[0];
   const uint32_t opcode = header & 0xff;
-  const PacketInfo& info = kPackets[opcode];
+  const PacketInfo& info = kPackets[static_cast<size_t>(generation_)][opcode];
   if (info.name == nullptr) {
     packet->name = "unknown";
-    Malformed(*packet, 0, "opcode", opcode, "an opcode of sdma_v6_0_0_pkt_open.h");
+    Malformed(*packet, 0, "opcode", opcode, absl::StrCat("an opcode of ", layout_.header));
     return 0;
   }
   packet->name = info.name;
@@ -50,8 +65,9 @@ uint32_t SdmaQueue::PacketDwords(Packet* packet) {
     Unsupported(*packet, 0, "opcode", opcode, absl::StrCat(info.name, " is refused (docs/limits.md)"));
     return 0;
   }
-  if (opcode == 0) return 1 + static_cast<uint32_t>(Bits(header, 29, 16));
-  if (opcode == 2) return packet->count < 4 ? 4 : 5 + static_cast<uint32_t>(Bits(packet->dw[3], 19, 0));
+  if (opcode == kNop) return 1 + static_cast<uint32_t>(Bits(header, 29, 16));
+  if (opcode == kCopy) return layout_.copy_has_cpv && (header & kCopyCpv) != 0 ? 8 : 7;
+  if (opcode == kWrite) return packet->count < 4 ? 4 : 5 + static_cast<uint32_t>(Bits(packet->dw[3], 19, 0));
   return info.dwords;
 }
 
@@ -60,11 +76,11 @@ Outcome SdmaQueue::Execute(const Packet& packet, uint64_t* cost_ns) {
   const uint32_t opcode = packet.dw[0] & 0xff;
   Outcome outcome = Outcome::kFault;
   switch (opcode) {
-#define SDMA_PACKET(name, value, dwords) \
-  case value:                            \
-    outcome = name(packet, cost_ns);     \
+#define SDMA_PACKET(name, value, dwords, generations) \
+  case value:                                         \
+    outcome = name(packet, cost_ns);                  \
     break;
-#define SDMA_REFUSED(name, value)
+#define SDMA_REFUSED(name, value, generations)
 #include "mockgpu/amd/sdma/sdma_packets.inc"
   }
   if (outcome == Outcome::kDone || outcome == Outcome::kJump) {
@@ -92,14 +108,16 @@ Outcome SdmaQueue::NOP(const Packet& packet, uint64_t*) {
 
 Outcome SdmaQueue::COPY(const Packet& packet, uint64_t* cost_ns) {
   if (SubOp(packet) != 0) return Unsupported(packet, 0, "SUB_OP", SubOp(packet), "COPY_LINEAR (0) is");
-  const uint32_t variants = packet.dw[0] & 0xffff0000;
+  const uint32_t variants = packet.dw[0] & 0xffff0000 & ~(packet.count == 8 ? kCopyCpv : 0);
   if (variants != 0)
     return Unsupported(packet, 0, "header flags", variants,
                        "a plain copy (no encryption, broadcast or backwards) is");
   Outcome outcome;
-  if (!ReservedZero(packet, 1, 0xc0000000, &outcome)) return outcome;
+  if (!ReservedZero(packet, 1, layout_.copy_count, &outcome)) return outcome;
   if ((packet.dw[2] & 0x03030000) != 0) return Unsupported(packet, 2, "SW", packet.dw[2], "no byte swap is");
-  if (!ReservedZero(packet, 2, 0xe0e0ffff, &outcome)) return outcome;
+  if (!ReservedZero(packet, 2, layout_.copy_parameter, &outcome)) return outcome;
+  if (packet.count == 8 && packet.dw[7] != 0)
+    return Unsupported(packet, 7, "DCC", packet.dw[7], "0 (no compression) is");
   const uint64_t total = uint64_t{packet.dw[1]} + 1;
   const uint64_t from = Address(packet.dw[3], packet.dw[4]), to = Address(packet.dw[5], packet.dw[6]);
   if (transferred_ == 0) host_->machine().Log(EventKind::kCopy, from, to, total);
@@ -123,9 +141,8 @@ Outcome SdmaQueue::COPY(const Packet& packet, uint64_t* cost_ns) {
 Outcome SdmaQueue::CONST_FILL(const Packet& packet, uint64_t* cost_ns) {
   Outcome outcome;
   if (SubOp(packet) != 0) return Unsupported(packet, 0, "SUB_OP", SubOp(packet), "a plain fill (0) is");
-  // 17:16 swap, 26:24 cache policy, 28 policy valid, 31:30 fill size.
-  if (!ReservedZero(packet, 0, 0x28ff0000, &outcome)) return outcome;
-  if (!ReservedZero(packet, 4, 0xc0000000, &outcome)) return outcome;
+  if (!ReservedZero(packet, 0, layout_.fill_header, &outcome)) return outcome;
+  if (!ReservedZero(packet, 4, layout_.fill_count, &outcome)) return outcome;
   const uint32_t data = packet.dw[3];
   const uint64_t to = Address(packet.dw[1], packet.dw[2]), total = uint64_t{packet.dw[4]} + 1;
   const uint32_t fill_size = static_cast<uint32_t>(Bits(packet.dw[0], 31, 30));
@@ -151,9 +168,9 @@ Outcome SdmaQueue::CONST_FILL(const Packet& packet, uint64_t* cost_ns) {
 Outcome SdmaQueue::WRITE(const Packet& packet, uint64_t*) {
   if (SubOp(packet) != 0) return Unsupported(packet, 0, "SUB_OP", SubOp(packet), "WRITE_LINEAR (0) is");
   Outcome outcome;
-  if (!ReservedZero(packet, 0, 0xefff0000, &outcome)) return outcome;  // 28: policy valid
+  if (!ReservedZero(packet, 0, layout_.write_header, &outcome)) return outcome;
   if ((packet.dw[3] & 0x03000000) != 0) return Unsupported(packet, 3, "SW", packet.dw[3], "no byte swap is");
-  if (!ReservedZero(packet, 3, 0xe0f00000, &outcome)) return outcome;
+  if (!ReservedZero(packet, 3, layout_.write_count, &outcome)) return outcome;
   const uint64_t to = Address(packet.dw[1], packet.dw[2]);
   if (to % 4 != 0) return Malformed(packet, 1, "DST_ADDR_LO", packet.dw[1], "a multiple of 4");
   const uint64_t bytes = uint64_t{packet.count - 4} * 4;
@@ -167,8 +184,7 @@ Outcome SdmaQueue::WRITE(const Packet& packet, uint64_t*) {
 Outcome SdmaQueue::FENCE(const Packet& packet, uint64_t*) {
   if (SubOp(packet) != 0) return Unsupported(packet, 0, "SUB_OP", SubOp(packet), "a plain fence (0) is");
   Outcome outcome;
-  // 18:16 memory type, 19, 20, 22, 23 coherence, 26:24 cache policy, 28 policy valid.
-  if (!ReservedZero(packet, 0, 0xe8200000, &outcome)) return outcome;
+  if (!ReservedZero(packet, 0, layout_.fence_header, &outcome)) return outcome;
   const uint64_t to = Address(packet.dw[1], packet.dw[2]);
   if (to % 4 != 0) return Malformed(packet, 1, "ADDR_LO", packet.dw[1], "a multiple of 4");
   return Store32(packet, to, packet.dw[3]) ? Outcome::kDone : Outcome::kFault;
@@ -193,8 +209,7 @@ bool SdmaQueue::PollSatisfied() {
 Outcome SdmaQueue::POLL_REGMEM(const Packet& packet, uint64_t*) {
   if (SubOp(packet) != 0) return Unsupported(packet, 0, "SUB_OP", SubOp(packet), "WAIT_REG_MEM (0) is");
   Outcome outcome;
-  // 22:20 cache policy, 24 policy valid, 26 HDP flush, 30:28 function, 31 memory.
-  if (!ReservedZero(packet, 0, 0x0a8f0000, &outcome)) return outcome;
+  if (!ReservedZero(packet, 0, layout_.poll_header, &outcome)) return outcome;
   if (Bits(packet.dw[0], 31, 31) == 0) return Unsupported(packet, 0, "MEM_POLL", 0, "memory (1) is");
   if (Bits(packet.dw[0], 26, 26) != 0) return Unsupported(packet, 0, "HDP_FLUSH", 1, "0 is");
   const uint32_t function = static_cast<uint32_t>(Bits(packet.dw[0], 30, 28));
@@ -220,7 +235,7 @@ Outcome SdmaQueue::TIMESTAMP(const Packet& packet, uint64_t*) {
     return Unsupported(packet, 0, "SUB_OP", SubOp(packet), "GET (1) and GET_GLOBAL (2) are");
   }
   Outcome outcome;
-  if (!ReservedZero(packet, 0, 0xe8ff0000, &outcome)) return outcome;
+  if (!ReservedZero(packet, 0, layout_.timestamp_header, &outcome)) return outcome;
   const uint64_t to = Address(packet.dw[1], packet.dw[2]);
   if (to % 8 != 0) return Malformed(packet, 1, "WRITE_ADDR_LO", packet.dw[1], "a multiple of 8");
   return Store64(packet, to, host_->GpuClock()) ? Outcome::kDone : Outcome::kFault;
@@ -234,7 +249,7 @@ Outcome SdmaQueue::GCR_REQ(const Packet& packet, uint64_t*) {
 
 Outcome SdmaQueue::INDIRECT(const Packet& packet, uint64_t*) {
   Outcome outcome;
-  if (!ReservedZero(packet, 0, 0x7ff0ff00, &outcome)) return outcome;
+  if (!ReservedZero(packet, 0, layout_.indirect_header, &outcome)) return outcome;
   const uint32_t vmid = static_cast<uint32_t>(Bits(packet.dw[0], 19, 16));
   if (vmid != 0) return Unsupported(packet, 0, "VMID", vmid, "0 is: the kernel driver chooses");
   if (Bits(packet.dw[0], 31, 31) != 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A queue of an SDMA 6 copy engine: linear copies, fills, writes, fences, polls, timestamps, traps and
+// A queue of an SDMA copy engine: linear copies, fills, writes, fences, polls, timestamps, traps and
 // indirect buffers. Long copies advance in slices, so that other queues run beside them. Fields are checked
 // and a packet that is not modelled stops the queue by name.
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mockgpu/amd/queue/ring_queue.h"
+#include "mockgpu/amd/sdma/sdma_layout.h"
 
 namespace understudy::mockgpu::amd {
 
@@ -16,7 +17,7 @@ const char* SdmaPacketName(uint32_t opcode);
 
 class SdmaQueue : public RingQueue {
  public:
-  SdmaQueue(QueueHost* host, const QueueConfig& config) : RingQueue(host, config, "sdma") {}
+  SdmaQueue(QueueHost* host, const QueueConfig& config);
 
   bool Idle() const override { return stopped() || (!wait_.active && RingQueue::Idle()); }
 
@@ -30,13 +31,16 @@ class SdmaQueue : public RingQueue {
   uint64_t ReportedReadPointer(uint64_t position_dwords) const override { return position_dwords * 4; }
 
  private:
-#define SDMA_PACKET(name, opcode, dwords) Outcome name(const Packet& packet, uint64_t* cost_ns);
-#define SDMA_REFUSED(name, opcode)
+#define SDMA_PACKET(name, opcode, dwords, generations) Outcome name(const Packet& packet, uint64_t* cost_ns);
+#define SDMA_REFUSED(name, opcode, generations)
 #include "mockgpu/amd/sdma/sdma_packets.inc"
 
   // Moves the transfer of the current packet on by at most one slice.
   Outcome Transferred(uint64_t total, uint64_t slice, uint64_t* cost_ns);
   bool PollSatisfied();
+
+  const Sdma generation_;
+  const SdmaLayout& layout_;
 
   struct Wait {
     bool active = false;

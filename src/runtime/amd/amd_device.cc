@@ -156,11 +156,7 @@ absl::StatusOr<std::unique_ptr<CommandGraph>> AmdDevice::MakeGraph(GraphPlan pla
 absl::StatusOr<std::shared_ptr<AmdDevice>> AmdDevice::Open(os::Syscalls& sys, int index,
                                                            const amd::GpuOptions& options, std::string name) {
   US_ASSIGN_OR_RETURN(auto gpu, amd::AmdGpu::Open(sys, index, options));
-  Target target = Gfx1100Target();
-  if (gpu->isa() != target.isa) {
-    return absl::UnimplementedError(
-        absl::StrCat("the compiler has no target for ", gpu->isa(), ", only ", target.isa));
-  }
+  US_ASSIGN_OR_RETURN(Target target, AmdTarget(gpu->isa()));
   return std::shared_ptr<AmdDevice>(new AmdDevice(std::move(gpu), std::move(target), std::move(name)));
 }
 

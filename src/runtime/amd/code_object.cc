@@ -118,6 +118,8 @@ class CodeObjectParser {
       return absl::UnimplementedError(absl::StrFormat(
           "code object, offset 0x%x: processor 0x%02x is not known", offsetof(Elf64_Ehdr, e_flags), mach));
     }
+    out_.xnack_ = static_cast<CodeObject::Feature>(header_.e_flags >> 8 & 3);
+    out_.sramecc_ = static_cast<CodeObject::Feature>(header_.e_flags >> 10 & 3);
     return absl::OkStatus();
   }
 

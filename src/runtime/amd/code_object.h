@@ -77,7 +77,11 @@ class CodeObject {
   static absl::StatusOr<CodeObject> Parse(absl::Span<const uint8_t> file);
 
   const std::string& isa() const { return isa_; }  // "gfx1100", from the ELF flags
-  int version() const { return version_; }         // code object version 4, 5 or 6
+  // What the code was compiled for (EF_AMDGPU_FEATURE_*_V4): kAny runs either way.
+  enum class Feature : uint8_t { kUnsupported, kAny, kOff, kOn };
+  Feature xnack() const { return xnack_; }
+  Feature sramecc() const { return sramecc_; }
+  int version() const { return version_; }  // code object version 4, 5 or 6
   const std::vector<KernelSymbol>& kernels() const { return kernels_; }
   // NotFound lists the kernels that exist.
   absl::StatusOr<const KernelSymbol*> FindKernel(const std::string& name) const;
@@ -110,6 +114,7 @@ class CodeObject {
   };
 
   std::string isa_;
+  Feature xnack_ = Feature::kUnsupported, sramecc_ = Feature::kUnsupported;
   int version_ = 0;
   uint64_t image_size_ = 0;
   std::vector<Segment> segments_;

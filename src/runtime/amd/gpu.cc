@@ -13,6 +13,11 @@
 #include "src/base/status.h"
 
 namespace understudy::amd {
+namespace {
+
+constexpr uint64_t kSramEcc = 0x04000000;  // HSA_CAP_SRAM_EDCSUPPORTED, linux/kfd_sysfs.h
+
+}  // namespace
 
 absl::StatusOr<LoadedKernel> LoadedCode::Kernel(const std::string& name) const {
   US_ASSIGN_OR_RETURN(const KernelSymbol* symbol, object_.FindKernel(name));
@@ -54,10 +59,7 @@ absl::Status AmdGpu::Init(int index) {
     return absl::NotFoundError(absl::StrCat("the topology has ", nodes.size(), " GPUs"));
   }
   node_ = std::move(nodes[index]);
-  if (node_.gfx_target_version / 10000 != 11) {
-    return absl::UnimplementedError(absl::StrCat(
-        node_.isa(), " (gfx_target_version ", node_.gfx_target_version, "): packets are written for gfx11"));
-  }
+  US_ASSIGN_OR_RETURN(generation_, GenerationOf(node_));
   render_fd_ = sys_.Open(node_.render_path(), O_RDWR | O_CLOEXEC);
   if (render_fd_ < 0)
     return os::ErrnoStatus(std::exchange(render_fd_, -1), absl::StrCat("open ", node_.render_path()));
@@ -145,10 +147,10 @@ absl::Status AmdGpu::CreateEvents() {
 }
 
 absl::Status AmdGpu::CreateQueues() {
-  US_ASSIGN_OR_RETURN(
-      compute_, HwQueue::Create(*kfd_, *memory_, node_, QueueKind::kCompute, options_.compute_ring_bytes));
-  US_ASSIGN_OR_RETURN(sdma_,
-                      HwQueue::Create(*kfd_, *memory_, node_, QueueKind::kSdma, options_.sdma_ring_bytes));
+  US_ASSIGN_OR_RETURN(compute_, HwQueue::Create(*kfd_, *memory_, node_, generation_, QueueKind::kCompute,
+                                                options_.compute_ring_bytes));
+  US_ASSIGN_OR_RETURN(sdma_, HwQueue::Create(*kfd_, *memory_, node_, generation_, QueueKind::kSdma,
+                                             options_.sdma_ring_bytes));
   return absl::OkStatus();
 }
 
@@ -291,6 +293,18 @@ absl::StatusOr<const LoadedCode*> AmdGpu::Load(absl::Span<const uint8_t> file) {
   if (code->object_.isa() != isa()) {
     return absl::InvalidArgumentError(
         absl::StrCat("code object for ", code->object_.isa(), ", the device is ", isa()));
+  }
+  // Page faults are not retried unless a process asks for it, which this driver does not.
+  using Feature = CodeObject::Feature;
+  if (code->object_.xnack() == Feature::kOn) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("code object for ", isa(), ":xnack+, the process runs with XNACK off"));
+  }
+  const auto capability = node_.properties.find("capability");
+  const bool ecc = capability != node_.properties.end() && (capability->second & kSramEcc) != 0;
+  if (code->object_.sramecc() == (ecc ? Feature::kOff : Feature::kOn)) {
+    return absl::InvalidArgumentError(absl::StrCat("code object for ", isa(), ecc ? ":sramecc-" : ":sramecc+",
+                                                   ", the device has ECC ", ecc ? "on" : "off"));
   }
   US_ASSIGN_OR_RETURN(code->memory_, memory_->Allocate(code->object_.image_size(), MemoryKind::kVram,
                                                        {true, true, "code object"}));

@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "src/runtime/amd/code_object.h"
+#include "src/runtime/amd/generation.h"
 #include "src/runtime/amd/kernel_args.h"
 #include "src/runtime/amd/kfd.h"
 #include "src/runtime/amd/memory.h"
@@ -114,7 +115,7 @@ void WriteDispatchPacket(uint8_t* p, const KernelSymbol& kernel, const LaunchSha
 class AmdGpu {
  public:
   // The `index`-th GPU of the topology. NotFound when there is none; Unimplemented names a GPU that is not
-  // gfx11. On failure everything taken on the way is given back.
+  // in generations.inc. On failure everything taken on the way is given back.
   static absl::StatusOr<std::unique_ptr<AmdGpu>> Open(os::Syscalls& sys, int index = 0,
                                                       const GpuOptions& options = {});
   ~AmdGpu();
@@ -231,6 +232,7 @@ class AmdGpu {
 
   std::unique_ptr<Kfd> kfd_;
   GpuNode node_;
+  Generation generation_;
   int render_fd_ = -1;
   std::unique_ptr<GpuMemory> memory_;
   Apertures apertures_;

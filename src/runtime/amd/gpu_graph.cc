@@ -89,7 +89,7 @@ absl::Status GpuGraph::Init() {
 }
 
 absl::StatusOr<pm4::Builder> GpuGraph::Encode(const Copy& copy) const {
-  pm4::Builder p;
+  pm4::Builder p(gpu_.generation_.pm4);
   p.RememberRegisters();
   p.ReleaseMem32(memory_.va, 0);
   for (size_t i = 0; i < kernels_.size(); ++i) {
@@ -176,7 +176,7 @@ absl::Status GpuGraph::Run() {
   US_RETURN_IF_ERROR(gpu_.CheckUsable());
   US_ASSIGN_OR_RETURN(Copy* const copy, Ready());
   US_ASSIGN_OR_RETURN(const uint64_t value, gpu_.NextValue(QueueKind::kCompute));
-  pm4::Builder p;
+  pm4::Builder p(gpu_.generation_.pm4);
   gpu_.AfterCopies(p);
   p.IndirectBuffer(memory_.va + copy->commands, static_cast<uint32_t>(copy->words));
   copy->last = value;

@@ -13,7 +13,7 @@ namespace understudy::amd {
 namespace {
 
 constexpr uint32_t kMaxWorkgroup = 1024;
-constexpr uint64_t kClockNanosPerTick = 10;  // gfx11's reference clock runs at 100 MHz
+constexpr uint64_t kClockNanosPerTick = 10;  // the reference clock of GFX9 to GFX12 runs at 100 MHz
 // Where the signal page keeps a launch's timestamps.
 constexpr uint64_t kBeginTicks = 128, kEndTicks = 136;
 
@@ -70,9 +70,12 @@ absl::Status AmdGpu::CheckLaunch(const KernelSymbol& kernel, const LaunchShape& 
     bool used;
     const char* what;
   } kUnsupported[] = {
-      {d.private_segment_buffer(), "a private segment buffer in SGPRs (architected flat scratch is used)"},
+      {d.private_segment_buffer() && generation_.scratch.architected,
+       "a private segment buffer in SGPRs (architected flat scratch is used)"},
       {d.queue_ptr(), "a queue pointer in SGPRs"},
-      {d.flat_scratch_init(), "flat scratch initialisation in SGPRs (architected flat scratch is used)"},
+      {d.flat_scratch_init() && generation_.scratch.architected,
+       "flat scratch initialisation in SGPRs (architected flat scratch is used)"},
+      {d.wave32() && !generation_.has_wave32, "waves of 32 lanes, and this GPU has waves of 64"},
       {(d.kernarg_preload & 0x7f) != 0, "kernel arguments preloaded into SGPRs"},
       {d.uses_dynamic_stack(), "a stack of unknown size (recursion or calls through pointers)"},
   };
@@ -86,30 +89,34 @@ absl::Status AmdGpu::CheckLaunch(const KernelSymbol& kernel, const LaunchShape& 
 
 absl::Status AmdGpu::EnsureScratch(uint32_t bytes_per_lane) {
   if (bytes_per_lane <= scratch_per_lane_) return absl::OkStatus();
-  // COMPUTE_TMPRING_SIZE: WAVES a shader engine (bits 11:0), WAVESIZE in units of 256 bytes (bits 26:12).
   // Waves of 64 lanes, so that one ring serves both wave sizes.
-  constexpr uint64_t kUnit = 256, kLanes = 64, kMaxWaves = 0xfff, kMaxWaveSize = 0x7fff;
-  const uint64_t wave_bytes = AlignUp(bytes_per_lane * kLanes, kUnit);
-  if (wave_bytes / kUnit > kMaxWaveSize) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        bytes_per_lane, " bytes of scratch a lane, the hardware allows ", kMaxWaveSize * kUnit / kLanes));
+  constexpr uint64_t kLanes = 64, kMaxWaves = 0xfff;
+  const ScratchLayout& layout = generation_.scratch;
+  const uint64_t wave_bytes = AlignUp(bytes_per_lane * kLanes, layout.unit);
+  if (wave_bytes / layout.unit > layout.max_units) {
+    return absl::ResourceExhaustedError(absl::StrCat(bytes_per_lane,
+                                                     " bytes of scratch a lane, the hardware allows ",
+                                                     uint64_t{layout.max_units} * layout.unit / kLanes));
   }
-  const uint64_t engines = node_.shader_engines();
-  uint64_t waves = uint64_t{node_.cu_count()} * node_.max_slots_scratch_cu / engines;
-  waves = std::min({waves, kMaxWaves, options_.scratch_limit / wave_bytes / engines});
+  const uint64_t engines = node_.shader_engines(), rings = layout.waves_per_engine ? engines : 1;
+  uint64_t waves = uint64_t{node_.cu_count()} * node_.max_slots_scratch_cu / rings;
+  waves = std::min({waves, kMaxWaves, options_.scratch_limit / wave_bytes / rings});
+  // The hardware gives each engine the same number (ROCr, AqlQueue::FillComputeTmpRingSize).
+  if (!layout.waves_per_engine) waves = waves / engines * engines;
   // A workgroup of 1024 work-items is 32 waves, all resident on one engine.
-  if (waves < kMaxWorkgroup / 32) {
-    return absl::ResourceExhaustedError(absl::StrCat(bytes_per_lane, " bytes of scratch a lane: ", waves,
+  const uint64_t per_engine = layout.waves_per_engine ? waves : waves / engines;
+  if (per_engine < kMaxWorkgroup / 32) {
+    return absl::ResourceExhaustedError(absl::StrCat(bytes_per_lane, " bytes of scratch a lane: ", per_engine,
                                                      " waves a shader engine fit in ", options_.scratch_limit,
                                                      " bytes, a workgroup may need ", kMaxWorkgroup / 32));
   }
   US_ASSIGN_OR_RETURN(
       const GpuBuffer scratch,
-      memory_->Allocate(waves * engines * wave_bytes, MemoryKind::kVram, {true, false, "scratch"}));
+      memory_->Allocate(waves * rings * wave_bytes, MemoryKind::kVram, {true, false, "scratch"}));
   if (scratch_.size != 0) Defer(scratch_, {true, false, "scratch"}, false);
   scratch_ = scratch;
   scratch_per_lane_ = static_cast<uint32_t>(wave_bytes / kLanes);
-  tmpring_size_ = static_cast<uint32_t>(waves | wave_bytes / kUnit << 12);
+  tmpring_size_ = static_cast<uint32_t>(waves | wave_bytes / layout.unit << 12);
   return absl::OkStatus();
 }
 
@@ -122,9 +129,17 @@ absl::StatusOr<std::vector<uint32_t>> AmdGpu::UserSgprs(const KernelSymbol& k, u
     user.push_back(pm4::Lo(v));
     user.push_back(pm4::Hi(v));
   };
+  if (d.private_segment_buffer()) {
+    // A raw buffer over the scratch memory, lanes interleaved by dwords: SWIZZLE_ENABLE; INDEX_STRIDE 64 and
+    // ADD_TID_ENABLE (LLVM, SIInstrInfo::getScratchRsrcWords23; the size as ROCr's AqlQueue has it).
+    constexpr uint32_t kSwizzle = 1u << 31, kStride64AddTid = 3u << 21 | 1u << 23;
+    user.insert(user.end(), {pm4::Lo(scratch_.va), (pm4::Hi(scratch_.va) & 0xffff) | kSwizzle,
+                             static_cast<uint32_t>(scratch_.size), kStride64AddTid});
+  }
   if (d.dispatch_ptr()) push64(packet_va);
   if (d.kernarg_ptr()) push64(args_va);
   if (d.dispatch_id()) push64(dispatches_);
+  if (d.flat_scratch_init()) push64(scratch_.va);
   if (d.private_segment_size()) user.push_back(d.private_segment_fixed_size);
   if (user.size() > d.user_sgprs() || d.user_sgprs() > 16) {
     return absl::InvalidArgumentError(absl::StrCat("launch of kernel '", k.name, "': ", user.size(),
@@ -147,14 +162,13 @@ void AmdGpu::AfterCopies(pm4::Builder& p) {
 void AmdGpu::Dispatch(pm4::Builder& p, const LoadedKernel& kernel, const LaunchShape& shape,
                       absl::Span<const uint32_t> user) const {
   const KernelDescriptor& d = kernel.symbol->descriptor;
-  // PRIV: without it waves of gfx11 hang at context save when no trap handler is installed (tinygrad's
-  // ops_amd.py sets it for that reason). LDS in units of 512 bytes.
-  constexpr uint32_t kPriv = 1u << 20;
-  const uint32_t lds_units = (d.group_segment_fixed_size + shape.dynamic_lds + 511) / 512;
+  const uint32_t lds = d.group_segment_fixed_size + shape.dynamic_lds;
+  const uint32_t lds_units =
+      static_cast<uint32_t>(AlignUp(lds, generation_.lds_granule)) / generation_.lds_granule;
   const uint32_t rsrc2 = (d.rsrc2 & ~(0x1ffu << 15)) | lds_units << 15;
   p.SetShReg(pm4::kComputePgmLo, {pm4::Lo(kernel.entry_va >> 8), pm4::Hi(kernel.entry_va >> 8)});
-  p.SetShReg(pm4::kComputePgmRsrc1, {d.rsrc1 | kPriv, rsrc2});
-  p.SetShReg(pm4::kComputePgmRsrc3, {d.rsrc3});
+  p.SetShReg(pm4::kComputePgmRsrc1, {d.rsrc1 | generation_.rsrc1, rsrc2});
+  p.SetPgmRsrc3(d.rsrc3);
   p.SetShReg(pm4::kComputeTmpringSize, {tmpring_size_});
   p.SetShReg(pm4::kComputeDispatchScratchBaseLo, {pm4::Lo(scratch_.va >> 8), pm4::Hi(scratch_.va >> 8)});
   p.SetShReg(pm4::kComputeRestartX, {0, 0, 0});
@@ -190,7 +204,7 @@ absl::Status AmdGpu::LaunchLocked(const LoadedKernel& kernel, const LaunchShape&
 
   US_ASSIGN_OR_RETURN(const std::vector<uint32_t> user, UserSgprs(k, args_va, args_va + packet_at));
   US_ASSIGN_OR_RETURN(const uint64_t value, NextValue(QueueKind::kCompute));
-  pm4::Builder p;
+  pm4::Builder p(generation_.pm4);
   AfterCopies(p);
   if (times != nullptr) p.ReleaseMemTimestamp(signals_.va + kBeginTicks);
 

@@ -241,7 +241,7 @@ absl::Status AmdGpu::Submitted(absl::Status status) {
 
 absl::StatusOr<uint64_t> AmdGpu::SubmitCopy(uint64_t dst, uint64_t src, size_t bytes,
                                             const std::string& work) {
-  sdma::Builder packets;
+  sdma::Builder packets(generation_.sdma);
   US_ASSIGN_OR_RETURN(const uint64_t value, NextValue(QueueKind::kSdma));
   if (sdma_saw_compute_ != compute_timeline_.last) {
     packets.WaitMemGreaterEqual(compute_timeline_.va, static_cast<uint32_t>(compute_timeline_.last));

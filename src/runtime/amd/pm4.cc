@@ -6,24 +6,10 @@
 namespace understudy::amd::pm4 {
 namespace {
 
-// ACQUIRE_MEM GCR_CNTL
-constexpr uint32_t kGliInv = 1u << 0;
-constexpr uint32_t kGlmWb = 1u << 4;
-constexpr uint32_t kGlmInv = 1u << 5;
-constexpr uint32_t kGlkWb = 1u << 6;
-constexpr uint32_t kGlkInv = 1u << 7;
-constexpr uint32_t kGlvInv = 1u << 8;
-constexpr uint32_t kGl1Inv = 1u << 9;
-constexpr uint32_t kGl2Inv = 1u << 14;
-constexpr uint32_t kGl2Wb = 1u << 15;
-
 // RELEASE_MEM dword 1
 constexpr uint32_t kCacheFlushAndInvTsEvent = 0x14;
 constexpr uint32_t kBottomOfPipeTsEvent = 0x28;
 constexpr uint32_t kEndOfPipe = 5u << 8;
-constexpr uint32_t kReleaseCaches = 1u << 12 /*GLM_WB*/ | 1u << 13 /*GLM_INV*/ | 1u << 14 /*GLV_INV*/ |
-                                    1u << 15 /*GL1_INV*/ | 1u << 20 /*GL2_INV*/ | 1u << 21 /*GL2_WB*/ |
-                                    1u << 22 /*SEQ*/;
 // RELEASE_MEM dword 2
 constexpr uint32_t kDataSel32 = 1, kDataSel64 = 2, kDataSelClock = 3;
 constexpr uint32_t kIntSelNone = 0, kIntSelAfterWriteConfirm = 2;
@@ -41,7 +27,7 @@ void Builder::Packet(Opcode op, std::initializer_list<uint32_t> payload) {
   words_.insert(words_.end(), payload.begin(), payload.end());
 }
 
-void Builder::SetShReg(ShReg first, absl::Span<const uint32_t> values) {
+void Builder::SetShReg(uint32_t first, absl::Span<const uint32_t> values) {
   if (remember_) {
     bool same = true;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -62,10 +48,17 @@ void Builder::WaitMemGreaterEqual(uint64_t va, uint32_t value) {
 }
 
 void Builder::AcquireMem(bool l2) {
-  const uint32_t gcr =
-      kGlmWb | kGlmInv | kGlkWb | kGlkInv | kGlvInv | kGl1Inv | (l2 ? kGliInv | kGl2Inv | kGl2Wb : 0);
+  const uint32_t caches = layout_->acquire_shader | (l2 ? layout_->acquire_l2 : 0);
   // All addresses: size in units of 256 bytes, base 0.
-  Packet(kAcquireMem, {0, 0xffffffff, 0x00ffffff, 0, 0, 0, gcr});
+  constexpr uint32_t kSizeLo = 0xffffffff, kSizeHi = 0x00ffffff;
+  switch (layout_->acquire) {
+    case Layout::Acquire::kCoherCntl: {
+      constexpr uint32_t kPollInterval = 10;
+      return Packet(kAcquireMem, {caches, kSizeLo, kSizeHi, 0, 0, kPollInterval});
+    }
+    case Layout::Acquire::kGcrCntl:
+      return Packet(kAcquireMem, {0, kSizeLo, kSizeHi, 0, 0, 0, caches});
+  }
 }
 
 void Builder::Release(uint32_t event_flags, uint32_t data_sel, uint32_t int_sel, uint64_t va, uint64_t value,
@@ -75,7 +68,7 @@ void Builder::Release(uint32_t event_flags, uint32_t data_sel, uint32_t int_sel,
 }
 
 void Builder::ReleaseMem64(uint64_t va, uint64_t value) {
-  Release(kReleaseCaches, kDataSel64, kIntSelNone, va, value, 0);
+  Release(layout_->release_caches, kDataSel64, kIntSelNone, va, value, 0);
 }
 
 void Builder::ReleaseMemTimestamp(uint64_t va) { Release(0, kDataSelClock, kIntSelNone, va, 0, 0); }

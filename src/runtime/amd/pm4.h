@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Builds PM4 packets for the compute queue of gfx11 (opcodes and fields: Linux amdgpu nvd.h; registers:
-// gc_11_0_0_offset.h). One function a packet; words go to a vector that HwQueue copies into the ring. Knows
-// no device and no memory.
+// Builds PM4 packets for compute queues (opcodes and fields: Linux amdgpu nvd.h, soc15d.h on GFX9; registers:
+// gc_*_offset.h). One function a packet; what generations spell differently comes from a Layout. Words go to
+// a vector that HwQueue copies into the ring. Knows no device and no memory.
 
 #include <cstdint>
 #include <initializer_list>
@@ -23,7 +23,8 @@ enum Opcode : uint32_t {
   kSetShReg = 0x76,
 };
 
-// Dword offsets from the start of the SH register space (0x2c00), as SET_SH_REG wants them.
+// Dword offsets from the start of the SH register space (0x2c00), as SET_SH_REG wants them; the same on all
+// generations (COMPUTE_PGM_RSRC3 is not: Layout::pgm_rsrc3).
 enum ShReg : uint32_t {
   kComputeStartX = 0x204,  // X Y Z, then NUM_THREAD X Y Z
   kComputePgmLo = 0x20c,   // LO HI
@@ -31,8 +32,7 @@ enum ShReg : uint32_t {
   kComputePgmRsrc1 = 0x212,  // RSRC1 RSRC2
   kComputeResourceLimits = 0x215,
   kComputeTmpringSize = 0x218,
-  kComputeRestartX = 0x21b,  // X Y Z
-  kComputePgmRsrc3 = 0x228,
+  kComputeRestartX = 0x21b,   // X Y Z
   kComputeUserData0 = 0x240,  // 16 registers
 };
 
@@ -47,17 +47,32 @@ inline uint32_t Hi(uint64_t v) { return static_cast<uint32_t>(v >> 32); }
 // INDIRECT_BUFFER has 20 bits for the size.
 inline constexpr uint32_t kMaxIndirectWords = 0xfffff;
 
+// What the packets of a generation look like, where they differ.
+struct Layout {
+  // ACQUIRE_MEM: caches in the first of six words (GFX9), or in the last of seven (GFX10 and later).
+  enum class Acquire : uint8_t { kCoherCntl, kGcrCntl };
+  Acquire acquire;
+  uint32_t acquire_shader;  // what the shader may have cached
+  uint32_t acquire_l2;      // GL2 written back and invalidated, and the instruction cache
+  uint32_t release_caches;  // RELEASE_MEM: all written back
+  uint32_t pgm_rsrc3;       // where COMPUTE_PGM_RSRC3 is
+};
+
 class Builder {
  public:
+  // `layout` outlives the builder.
+  explicit Builder(const Layout& layout) : layout_(&layout) {}
+
   absl::Span<const uint32_t> words() const { return words_; }
   size_t size() const { return words_.size(); }
 
   // From here on SetShReg leaves out what the registers hold already: for packets that run as a whole.
   void RememberRegisters() { remember_ = true; }
-  void SetShReg(ShReg first, absl::Span<const uint32_t> values);
-  void SetShReg(ShReg first, std::initializer_list<uint32_t> values) {
+  void SetShReg(uint32_t first, absl::Span<const uint32_t> values);
+  void SetShReg(uint32_t first, std::initializer_list<uint32_t> values) {
     SetShReg(first, absl::MakeConstSpan(values.begin(), values.size()));
   }
+  void SetPgmRsrc3(uint32_t value) { SetShReg(layout_->pgm_rsrc3, {value}); }
   // Until the low 32 bits at `va` are >= those of `value`. The compare is 32 bits wide: Timeline keeps both
   // sides in one 4-billion span.
   void WaitMemGreaterEqual(uint64_t va, uint32_t value);
@@ -84,6 +99,7 @@ class Builder {
   void Release(uint32_t event_flags, uint32_t data_sel, uint32_t int_sel, uint64_t va, uint64_t value,
                uint32_t ctxid);
 
+  const Layout* layout_;
   std::vector<uint32_t> words_;
   bool remember_ = false;
   std::map<uint32_t, uint32_t> registers_;

@@ -19,41 +19,17 @@ constexpr uint64_t kWritePointer = 128;
 // SOC15 doorbells: two pages a process and device (kfd_doorbell.c).
 constexpr uint64_t kDoorbellBytes = 8192;
 
-struct SaveArea {
-  uint32_t control_stack = 0;
-  uint32_t save_restore = 0;
-  uint32_t total = 0;
-};
-
-// The sizes of the area for compute wave save and restore on GFX11, as public user-mode drivers compute them
-// (tinygrad, ops_amd.py).
-SaveArea SaveAreaOf(const GpuNode& node) {
-  const uint32_t version = node.gfx_target_version;
-  const uint32_t cus = node.cu_count();
-  const uint32_t waves = cus * node.max_waves_per_simd * node.simd_per_cu;
-  // Chips with 1.5 times the vector registers.
-  const bool big_vgpr = version == 110000 || version == 110001 || version == 110501;
-  const uint32_t vgprs = big_vgpr ? 0x60000 : 0x40000;
-  const uint32_t kSgprs = 0x4000, kLds = 0x10000, kHwRegs = 0x1000;
-  SaveArea s;
-  const auto page = [](uint64_t n) { return static_cast<uint32_t>(AlignUp(n, GpuMemory::kPage)); };
-  s.control_stack = page(12ull * waves + 8 + 40);
-  s.save_restore = page(static_cast<uint64_t>(vgprs + kSgprs + kLds + kHwRegs) * cus) + s.control_stack;
-  const uint32_t debug = static_cast<uint32_t>(AlignUp(32ull * waves, 64));
-  s.total = page(static_cast<uint64_t>(s.save_restore) + debug);
-  return s;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HwQueue>> HwQueue::Create(Kfd& kfd, GpuMemory& memory, const GpuNode& node,
-                                                         QueueKind kind, size_t ring_bytes) {
+                                                         const Generation& generation, QueueKind kind,
+                                                         size_t ring_bytes) {
   if (!IsPow2(ring_bytes) || ring_bytes < GpuMemory::kPage || ring_bytes > (size_t{1} << 30)) {
     return absl::InvalidArgumentError(
         absl::StrCat("ring of ", ring_bytes, " bytes, expected a power of two from 4096 to 2^30"));
   }
   std::unique_ptr<HwQueue> queue(new HwQueue(kfd, memory, kind));
-  if (absl::Status s = queue->Init(node, ring_bytes); !s.ok()) {
+  if (absl::Status s = queue->Init(node, generation, ring_bytes); !s.ok()) {
     return absl::Status(s.code(),
                         absl::StrCat("creating the ", kind == QueueKind::kCompute ? "compute" : "SDMA",
                                      " queue: ", std::string(s.message())));
@@ -61,7 +37,7 @@ absl::StatusOr<std::unique_ptr<HwQueue>> HwQueue::Create(Kfd& kfd, GpuMemory& me
   return queue;
 }
 
-absl::Status HwQueue::Init(const GpuNode& node, size_t ring_bytes) {
+absl::Status HwQueue::Init(const GpuNode& node, const Generation& generation, size_t ring_bytes) {
   const char* name = kind_ == QueueKind::kCompute ? "compute" : "SDMA";
   const auto label = [&](const char* what) { return absl::StrCat(name, " ", what); };
   // Executable: the command processor's fetches count as instruction fetches.
@@ -79,7 +55,7 @@ absl::Status HwQueue::Init(const GpuNode& node, size_t ring_bytes) {
   args.write_pointer_address = pointers_.va + kWritePointer;
   if (kind_ == QueueKind::kCompute) {
     args.queue_type = KFD_IOC_QUEUE_TYPE_COMPUTE;
-    const SaveArea save = SaveAreaOf(node);
+    const SaveArea save = SaveAreaOf(generation, node);
     US_ASSIGN_OR_RETURN(
         eop_, memory_.Allocate(GpuMemory::kPage, MemoryKind::kVram, {true, true, label("EOP buffer")}));
     US_ASSIGN_OR_RETURN(

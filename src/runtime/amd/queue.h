@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "src/runtime/amd/generation.h"
 #include "src/runtime/amd/kfd.h"
 #include "src/runtime/amd/memory.h"
 #include "src/runtime/amd/topology.h"
@@ -27,7 +28,8 @@ class HwQueue {
 
   // `ring_bytes` is a power of two, at least 4096. On failure everything taken on the way is given back.
   static absl::StatusOr<std::unique_ptr<HwQueue>> Create(Kfd& kfd, GpuMemory& memory, const GpuNode& node,
-                                                         QueueKind kind, size_t ring_bytes);
+                                                         const Generation& generation, QueueKind kind,
+                                                         size_t ring_bytes);
   // Destroys the queue in the kernel and frees its memory.
   ~HwQueue();
   HwQueue(const HwQueue&) = delete;
@@ -49,7 +51,7 @@ class HwQueue {
 
  private:
   HwQueue(Kfd& kfd, GpuMemory& memory, QueueKind kind) : kfd_(kfd), memory_(memory), kind_(kind) {}
-  absl::Status Init(const GpuNode& node, size_t ring_bytes);
+  absl::Status Init(const GpuNode& node, const Generation& generation, size_t ring_bytes);
   absl::Status WaitForRoom(uint64_t words, const Idle& idle);
   void Put(uint32_t word);
 

@@ -16,7 +16,7 @@ void Builder::Packet(std::initializer_list<uint32_t> words) {
 
 void Builder::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
   while (bytes > 0) {
-    const uint64_t n = std::min(bytes, kMaxCopy);
+    const uint64_t n = std::min(bytes, layout_->max_copy);
     Packet({kCopy, static_cast<uint32_t>(n - 1), 0, Lo(src), Hi(src), Lo(dst), Hi(dst)});
     dst += n;
     src += n;
@@ -24,10 +24,7 @@ void Builder::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
   }
 }
 
-void Builder::Fence(uint64_t va, uint32_t value) {
-  constexpr uint32_t kMtypeUncached = 3u << 16;
-  Packet({kFence | kMtypeUncached, Lo(va), Hi(va), value});
-}
+void Builder::Fence(uint64_t va, uint32_t value) { Packet({kFence | layout_->fence, Lo(va), Hi(va), value}); }
 
 void Builder::WaitMemGreaterEqual(uint64_t va, uint32_t value) {
   constexpr uint32_t kGreaterEqual = 5u << 28, kMemory = 1u << 31;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Builds packets for the SDMA 6 copy engine (Linux amdgpu sdma_v6_0_0_pkt_open.h). One function a packet;
-// keeps the packet boundaries, since a packet must not straddle the end of the ring.
+// Builds packets for the SDMA copy engines (Linux amdgpu: vega10_sdma_pkt_open.h for SDMA 4,
+// sdma_v6_0_0_pkt_open.h for SDMA 6 and 7). One function a packet; keeps the packet boundaries, since a
+// packet must not straddle the end of the ring.
 
 #include <cstdint>
 #include <initializer_list>
@@ -13,16 +14,22 @@ namespace understudy::amd::sdma {
 
 enum Opcode : uint32_t { kCopy = 1, kFence = 5, kTrap = 6, kPollRegMem = 8 };
 
+// What differs between the engines' generations.
+struct Layout {
+  uint64_t max_copy;  // bytes of one packet
+  uint32_t fence;     // bits of FENCE's header: the memory type
+};
+
 class Builder {
  public:
-  // The count field has 30 bits; a power of two below keeps every chunk's addresses as aligned as the first.
-  static constexpr uint64_t kMaxCopy = uint64_t{1} << 29;
+  // `layout` outlives the builder.
+  explicit Builder(const Layout& layout) : layout_(&layout) {}
 
   absl::Span<const uint32_t> words() const { return words_; }
   // Words of each packet, in order.
   absl::Span<const uint32_t> packets() const { return packets_; }
 
-  // Byte granular, any alignment, ranges must not overlap. As many packets as kMaxCopy demands.
+  // Byte granular, any alignment, ranges must not overlap. As many packets as Layout::max_copy demands.
   void Copy(uint64_t dst, uint64_t src, uint64_t bytes);
   // Low 32 bits only; see Timeline.
   void Fence(uint64_t va, uint32_t value);
@@ -32,6 +39,7 @@ class Builder {
  private:
   void Packet(std::initializer_list<uint32_t> words);
 
+  const Layout* layout_;
   std::vector<uint32_t> words_;
   std::vector<uint32_t> packets_;
 };

@@ -46,8 +46,9 @@ absl::StatusOr<AnyDevice> OpenAnyDevice(const std::string& kind, EngineOptions o
   } else if (kind == "CUDA") {
     US_ASSIGN_OR_RETURN(auto cuda, OpenCuda());
     add(std::move(cuda));
-  } else if (kind == "AMD") {
+  } else if (kind == "AMD" || kind.rfind("gfx", 0) == 0) {
     mockgpu::MockKernel::Options machine_options;
+    US_ASSIGN_OR_RETURN(machine_options.profiles, mockgpu::amd::ParseProfiles(kind == "AMD" ? "" : kind));
     machine_options.log_events = false;
     US_ASSIGN_OR_RETURN(auto machine, mockgpu::MockKernel::Create(std::move(machine_options)));
     US_ASSIGN_OR_RETURN(std::shared_ptr<AmdDevice> amd, AmdDevice::Open(*machine));

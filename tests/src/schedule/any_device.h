@@ -18,7 +18,8 @@ struct AnyDevice {
   std::function<absl::Status()> close = [] { return absl::OkStatus(); };
 };
 
-// REF, CPU, X86, A64, C (clang), OPENCL (PoCL), AMD or CUDA. NotFound where what the device runs on (QEMU, a
+// REF, CPU, X86, A64, C (clang), OPENCL (PoCL), AMD (a gfx1100), the name of an
+// AMD GPU that the mock machine has (gfx942), or CUDA. NotFound where what the device runs on (QEMU, a
 // compiler, an OpenCL platform) is absent.
 absl::StatusOr<AnyDevice> OpenAnyDevice(const std::string& kind, EngineOptions options = {});
 

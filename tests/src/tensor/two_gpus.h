@@ -20,7 +20,7 @@ class TwoGpuMachine {
  public:
   TwoGpuMachine() {
     mockgpu::MockKernel::Options options;
-    options.profiles = {mockgpu::amd::Gfx1100(), mockgpu::amd::Gfx1100()};
+    options.profiles = {mockgpu::amd::ProfileOf("gfx1100"), mockgpu::amd::ProfileOf("gfx1100")};
     options.log_events = false;
     auto machine = mockgpu::MockKernel::Create(std::move(options));
     EXPECT_TRUE(machine.ok()) << machine.status();

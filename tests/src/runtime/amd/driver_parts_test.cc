@@ -10,6 +10,7 @@
 #include "src/base/bits.h"
 #include "src/base/file.h"
 #include "src/base/status.h"
+#include "src/runtime/amd/generation.h"
 #include "src/runtime/amd/gpu.h"
 #include "src/runtime/amd/kernel_args.h"
 #include "src/runtime/amd/pm4.h"
@@ -271,10 +272,57 @@ TEST_F(Arguments, HiddenArgumentsDescribeTheLaunch) {
   EXPECT_NE(std::string(missing.message()).find("hidden_hostcall_buffer"), std::string::npos) << missing;
 }
 
+// --- What depends on the processor ---
+
+GpuNode Node(uint32_t version, uint32_t cus, uint32_t simd_per_cu, uint32_t engines, uint32_t lds_kb = 64) {
+  GpuNode n;
+  n.gfx_target_version = version;
+  n.simd_count = cus * simd_per_cu;
+  n.simd_per_cu = simd_per_cu;
+  n.array_count = engines;
+  n.simd_arrays_per_engine = 1;
+  n.lds_size_in_kb = lds_kb;
+  return n;
+}
+
+TEST(Generation, SaveAreasAreTheKernelDrivers) {
+  // sysfs of a card with 64 compute units of gfx1201: ctl_stack_size, cwsr_size.
+  const GpuNode card = Node(120001, 64, 2, 4);
+  const SaveArea area = SaveAreaOf(*GenerationOf(card), card);
+  EXPECT_EQ(area.control_stack, 28672u);
+  EXPECT_EQ(area.save_restore, 30699520u);
+  // By hand from kfd_queue_ctx_save_restore_size: 38 compute units of 0x80000 + 0x4000 + 0x10000 + 0x1000
+  // bytes, 1520 waves of 8 bytes with 8 and 40 more; 32 units with 160 KiB of LDS.
+  const GpuNode xcc = Node(90402, 38, 4, 4);
+  EXPECT_EQ(SaveAreaOf(*GenerationOf(xcc), xcc).control_stack, 12288u);
+  EXPECT_EQ(SaveAreaOf(*GenerationOf(xcc), xcc).save_restore, 12288u + 38u * 0x95000);
+  const GpuNode big_lds = Node(90500, 32, 4, 4, 160);
+  EXPECT_EQ(SaveAreaOf(*GenerationOf(big_lds), big_lds).save_restore, 12288u + 32u * 0xad000);
+  // Shader engines bound the waves before GFX10: 8 of 512, not 104 units of 40.
+  const GpuNode mi210 = Node(90010, 104, 4, 8);
+  EXPECT_EQ(SaveAreaOf(*GenerationOf(mi210), mi210).control_stack, 36864u);
+}
+
+TEST(Generation, UnknownProcessorsAndSeveralXccsAreRefusedByName) {
+  const auto old = GenerationOf(Node(100300, 40, 2, 2));
+  EXPECT_EQ(old.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(old.status().message(),
+            "gfx1030 (gfx_target_version 100300): packets are written for gfx90a, gfx942, gfx950, gfx1100, "
+            "gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, gfx1153, gfx1200, gfx1201");
+  GpuNode spx = Node(90402, 304, 4, 32);
+  spx.properties["num_xcc"] = 8;
+  const auto several = GenerationOf(spx);
+  EXPECT_EQ(several.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_NE(std::string(several.status().message()).find("gfx942 with num_xcc 8"), std::string::npos);
+}
+
+Generation Of(uint32_t version) { return *GenerationOf(Node(version, 8, 2, 1)); }
+
 // --- Packets: words written out by hand from the packet descriptions ---
 
 TEST(Pm4, WordsAreThoseOfThePacketDescription) {
-  pm4::Builder b;
+  const Generation gfx11 = Of(110000);
+  pm4::Builder b(gfx11.pm4);
   b.SetShReg(pm4::kComputePgmLo, {0x11223344, 0x55});
   b.Dispatch(1, 2, 3, 0x8005);
   b.WaitMemGreaterEqual(0x123456789abc, 7);
@@ -291,8 +339,71 @@ TEST(Pm4, WordsAreThoseOfThePacketDescription) {
   EXPECT_EQ(std::vector<uint32_t>(b.words().begin(), b.words().end()), expected);
 }
 
+// GFX12 takes the same (nvd.h, gc_12_0_0_offset.h); GFX9 names caches in CP_COHER_CNTL (soc15d.h, as
+// gfx_v9_0_emit_mem_sync and gfx_v9_0_ring_emit_fence write it) and has COMPUTE_PGM_RSRC3 at 0x2e2d.
+TEST(Pm4, CachesAndRegistersOfEachGeneration) {
+  const auto words = [](uint32_t version) {
+    const Generation g = Of(version);
+    pm4::Builder b(g.pm4);
+    b.AcquireMem(/*l2=*/false);
+    b.AcquireMem(/*l2=*/true);
+    b.ReleaseMem64(0xaabb00000010, 7);
+    b.ReleaseMemInterrupt(0x1000, 5);
+    b.SetPgmRsrc3(0x77);
+    return std::vector<uint32_t>(b.words().begin(), b.words().end());
+  };
+  const std::vector<uint32_t> gcr = {
+      0xc0065800,
+      0,
+      0xffffffff,
+      0xffffff,
+      0,
+      0,
+      0,
+      0x3f0,  // GLM GLK write back and
+              // invalidate, GLV GL1
+      0xc0065800,
+      0,
+      0xffffffff,
+      0xffffff,
+      0,
+      0,
+      0,
+      0xc3f1,  // and GLI, GL2
+      0xc0064900,
+      0x70f514,
+      0x40000000,
+      0x10,
+      0xaabb,
+      7,
+      0,
+      0,
+      0xc0064900,
+      0x514,
+      0x22000000,
+      0x1000,
+      0,
+      5,
+      0,
+      5,
+      0xc0017600,
+      0x228,
+      0x77,
+  };
+  const std::vector<uint32_t> coher = {
+      0xc0055800, 0x08400000, 0xffffffff, 0xffffff, 0,      0, 10,     // SH_KCACHE, TCL1
+      0xc0055800, 0x28c40000, 0xffffffff, 0xffffff, 0,      0, 10,     // and SH_ICACHE, TC, TC_WB
+      0xc0064900, 0x23'8514,  0x40000000, 0x10,     0xaabb, 7, 0,  0,  // TC_WB, TCL1, TC, TC_MD
+      0xc0064900, 0x514,      0x22000000, 0x1000,   0,      5, 0,  5, 0xc0017600, 0x22d, 0x77,
+  };
+  for (const uint32_t version : {110000u, 110003u, 110500u, 120000u, 120001u})
+    EXPECT_EQ(words(version), gcr) << version;
+  for (const uint32_t version : {90010u, 90402u, 90500u}) EXPECT_EQ(words(version), coher) << version;
+}
+
 TEST(Sdma, WordsAreThoseOfThePacketDescription) {
-  sdma::Builder b;
+  const Generation gfx11 = Of(110000);
+  sdma::Builder b(gfx11.sdma);
   b.Copy(0x200000001000, 0x100000000003, 5);
   b.Fence(0x300000000040, 9);
   b.WaitMemGreaterEqual(0x400000000080, 11);
@@ -308,9 +419,30 @@ TEST(Sdma, WordsAreThoseOfThePacketDescription) {
             (std::vector<uint32_t>{7, 4, 6, 2}));
 }
 
+// SDMA 4: no memory type in FENCE, 22 bits of COPY_LINEAR's count (vega10_sdma_pkt_open.h).
+TEST(Sdma, FencesAndCountsOfEachGeneration) {
+  for (const auto& [version, fence, most] : {std::tuple{90010u, 5u, 1u << 22},
+                                             {90402u, 5u, 1u << 22},
+                                             {110500u, 0x30005u, 1u << 30},
+                                             {120001u, 0x30005u, 1u << 30}}) {
+    const Generation g = Of(version);
+    sdma::Builder b(g.sdma);
+    b.Fence(0x300000000040, 9);
+    b.Copy(uint64_t{1} << 40, uint64_t{1} << 41, uint64_t{1} << 31);
+    EXPECT_EQ(b.words()[0], fence) << version;
+    uint64_t copied = 0;
+    for (size_t at = 4; at < b.words().size(); at += 7) {
+      EXPECT_LT(b.words()[at + 1], most) << version;
+      copied += uint64_t{b.words()[at + 1]} + 1;
+    }
+    EXPECT_EQ(copied, uint64_t{1} << 31) << version;
+  }
+}
+
 TEST(Sdma, LongCopiesAreSplitWithoutGapOrOverlap) {
-  sdma::Builder b;
-  const uint64_t bytes = 2 * sdma::Builder::kMaxCopy + 17;
+  const Generation gfx11 = Of(110000);
+  sdma::Builder b(gfx11.sdma);
+  const uint64_t bytes = 2 * gfx11.sdma.max_copy + 17;
   b.Copy(uint64_t{1} << 40, uint64_t{1} << 41, bytes);
   ASSERT_EQ(b.packets().size(), 3u);
   uint64_t at = 0;

@@ -69,13 +69,13 @@ void GpuHangCheck(mockgpu::MockKernel::Options machine_options, const GpuOptions
   EXPECT_EQ(back, 0u);
 }
 
-TEST_F(GpuFaultTest, StoreToUnmappedMemory) {
+TEST_P(GpuFaultTest, StoreToUnmappedMemory) {
   ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{0xdead0000}, Scalar(1u)}).ok());
   ExpectFaultAndRecover(absl::StatusCode::kAborted,
                         {"kernel 'store_at'", "memory fault at 0xdead", "page not present"});
 }
 
-TEST_F(GpuFaultTest, TheReportNamesTheNearestAllocation) {
+TEST_P(GpuFaultTest, TheReportNamesTheNearestAllocation) {
   const auto buffer = gpu_->Allocate(4096, MemoryKind::kVram, {true, false, "weights"});
   ASSERT_TRUE(buffer.ok());
   // Just past it, unless another allocation happens to follow at once: then that one is named "0x0 bytes
@@ -90,7 +90,7 @@ TEST_F(GpuFaultTest, TheReportNamesTheNearestAllocation) {
   EXPECT_TRUE(gpu_->Recover().ok());
 }
 
-TEST_F(GpuFaultTest, StoreToReadOnlyMemory) {
+TEST_P(GpuFaultTest, StoreToReadOnlyMemory) {
   const GpuBuffer constant = New(4096, {false, false, "constants"});
   ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{constant.va + 16}, Scalar(1u)}).ok());
   ExpectFaultAndRecover(absl::StatusCode::kAborted,
@@ -101,14 +101,14 @@ TEST_F(GpuFaultTest, StoreToReadOnlyMemory) {
   EXPECT_TRUE(gpu_->Synchronize().ok());
 }
 
-TEST_F(GpuFaultTest, IllegalInstruction) {
+TEST_P(GpuFaultTest, IllegalInstruction) {
   const GpuBuffer out = New(4);
   ASSERT_TRUE(gpu_->Launch(Kernel("illegal"), {}, {GlobalPointer{out.va}}).ok());
   ExpectFaultAndRecover(absl::StatusCode::kAborted, {"kernel 'illegal'"});
 }
 
 // Atomics want their natural alignment. The kernel's report has no bit for it, and names the page only.
-TEST_F(GpuFaultTest, MisalignedAtomic) {
+TEST_P(GpuFaultTest, MisalignedAtomic) {
   const GpuBuffer counter = New(4096, {true, false, "counter"});
   ASSERT_TRUE(gpu_->Launch(Kernel("atomic_at"), {}, {GlobalPointer{counter.va + 6}}).ok());
   ExpectFaultAndRecover(absl::StatusCode::kAborted,
@@ -117,14 +117,16 @@ TEST_F(GpuFaultTest, MisalignedAtomic) {
   EXPECT_EQ(machine_->LastFault()->access.kind, emu::MemoryFaultKind::kMisaligned);
 }
 
-TEST_F(GpuFaultTest, TheMachineAndTheDriverAgreeOnTheFault) {
+TEST_P(GpuFaultTest, TheMachineAndTheDriverAgreeOnTheFault) {
   ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{0xdead0000}, Scalar(1u)}).ok());
   ASSERT_FALSE(gpu_->Synchronize().ok());
   const auto report = machine_->LastFault();
   ASSERT_TRUE(report.has_value());
   EXPECT_EQ(report->kernel_va, Kernel("store_at").entry_va);
   EXPECT_EQ(report->access.address & ~uint64_t{0xfff}, gpu_->fault()->address & ~uint64_t{0xfff});
-  EXPECT_NE(report->instruction.find("global_store_b32"), std::string::npos) << report->instruction;
+  const bool gfx9 = GetParam().rfind("gfx9", 0) == 0;
+  EXPECT_NE(report->instruction.find(gfx9 ? "global_store_dword" : "global_store_b32"), std::string::npos)
+      << report->instruction;
   ASSERT_TRUE(gpu_->Recover().ok());
 }
 
@@ -201,14 +203,14 @@ TEST(GpuReset, LostMemoryIsSaidAndCodeIsLoadedAgain) {
   EXPECT_EQ(out, std::vector<uint32_t>(32, 1));
 }
 
-TEST_F(GpuFaultTest, CopyToUnmappedMemory) {
+TEST_P(GpuFaultTest, CopyToUnmappedMemory) {
   const uint32_t word = 5;
   ASSERT_TRUE(gpu_->CopyIn(0xdead0000, &word, 4).ok());
   ExpectFaultAndRecover(absl::StatusCode::kAborted,
                         {"copy of 4 bytes to the device", "memory fault at 0xdead", "page not present"});
 }
 
-TEST_F(GpuFaultTest, TheFirstUnfinishedWorkIsBlamed) {
+TEST_P(GpuFaultTest, TheFirstUnfinishedWorkIsBlamed) {
   Increment();
   ++expected_;
   ASSERT_TRUE(gpu_->Launch(Kernel("store_at"), {}, {GlobalPointer{0xdead0000}, Scalar(1u)}).ok());
@@ -216,7 +218,7 @@ TEST_F(GpuFaultTest, TheFirstUnfinishedWorkIsBlamed) {
   ExpectFaultAndRecover(absl::StatusCode::kAborted, {"kernel 'store_at'"});
 }
 
-TEST_F(GpuFaultTest, ManyFaultsInOneProcess) {
+TEST_P(GpuFaultTest, ManyFaultsInOneProcess) {
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(gpu_->Launch(Kernel(i % 2 ? "illegal" : "store_at"), {},
                              i % 2 ? std::vector<ArgValue>{GlobalPointer{kept_.va}}
@@ -227,7 +229,7 @@ TEST_F(GpuFaultTest, ManyFaultsInOneProcess) {
   EXPECT_EQ(gpu_->stats().recoveries, 20);
 }
 
-TEST_F(GpuFaultTest, RecoverWithoutAFaultLosesNothing) {
+TEST_P(GpuFaultTest, RecoverWithoutAFaultLosesNothing) {
   Increment();
   ++expected_;
   ASSERT_TRUE(gpu_->Recover().ok());
@@ -261,6 +263,8 @@ TEST(GpuHang, WorkThatNeverStartsTimesOutByName) {
   GpuHangCheck(std::move(machine), options, absl::StatusCode::kDeadlineExceeded,
                "compute timeline is at 0, waited for 1; compute queue: 0 of ", &plan.armed);
 }
+
+US_FOR_EVERY_GPU(GpuFaultTest);
 
 }  // namespace
 }  // namespace understudy::amd

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the driver's tests share: a mock machine, a GPU opened on it, and the kernels of kernels/basic.cl. The
-// driver sees os::Syscalls only; the tests look at both sides.
+// What the driver's tests share: a mock machine, a GPU opened on it, and the kernels of kernels/basic.cl, for
+// each GPU that the mock has. The driver sees os::Syscalls only; the tests look at both sides.
 
 #include <gtest/gtest.h>
 
@@ -23,8 +23,11 @@ inline std::vector<uint8_t> ReadBytes(const std::string& path) {
   return {text->begin(), text->end()};
 }
 
-inline std::vector<uint8_t> BasicKernels(const std::string& name = "basic_v5") {
-  return ReadBytes("tests/src/runtime/amd/kernels/" + name + ".hsaco");
+// Those of kernels/BUILD.bazel: gfx1100's have no suffix.
+inline std::vector<uint8_t> BasicKernels(const std::string& name = "basic_v5",
+                                         const std::string& gpu = "gfx1100") {
+  const std::string suffix = gpu == "gfx1100" ? "" : "_" + gpu;
+  return ReadBytes("tests/src/runtime/amd/kernels/" + name + suffix + ".hsaco");
 }
 
 inline std::unique_ptr<mockgpu::MockKernel> NewMachine(mockgpu::MockKernel::Options options = {}) {
@@ -34,16 +37,20 @@ inline std::unique_ptr<mockgpu::MockKernel> NewMachine(mockgpu::MockKernel::Opti
   return *std::move(machine);
 }
 
-// A machine, a GPU and the kernels.
-class GpuTest : public testing::Test {
+// A machine, a GPU and the kernels. The parameter is the name of the GPU's profile.
+class GpuTest : public testing::TestWithParam<std::string> {
  protected:
+  std::vector<uint8_t> Kernels(const std::string& name = "basic_v5") const {
+    return BasicKernels(name, GetParam());
+  }
   void Open(const GpuOptions& options = {}, mockgpu::MockKernel::Options machine = {}) {
     gpu_.reset();
+    machine.profiles = {mockgpu::amd::ProfileOf(GetParam())};
     machine_ = NewMachine(std::move(machine));
     auto gpu = AmdGpu::Open(*machine_, 0, options);
     ASSERT_TRUE(gpu.ok()) << gpu.status();
     gpu_ = *std::move(gpu);
-    const auto code = gpu_->Load(BasicKernels());
+    const auto code = gpu_->Load(Kernels());
     ASSERT_TRUE(code.ok()) << code.status();
     code_ = *code;
   }
@@ -91,5 +98,14 @@ class GpuTest : public testing::Test {
   std::unique_ptr<AmdGpu> gpu_;
   const LoadedCode* code_ = nullptr;
 };
+
+inline std::vector<std::string> EveryGpu() {
+  std::vector<std::string> names;
+  for (const mockgpu::amd::GpuProfile& profile : mockgpu::amd::AllProfiles()) names.push_back(profile.name);
+  return names;
+}
+#define US_FOR_EVERY_GPU(fixture)                                        \
+  INSTANTIATE_TEST_SUITE_P(Gpus, fixture, testing::ValuesIn(EveryGpu()), \
+                           [](const auto& info) { return info.param; })
 
 }  // namespace understudy::amd
