@@ -170,12 +170,13 @@ ExecResult DefinedChecker::Copy(WarpState& warp, const Inst& inst, const AccessL
   const bool reduces = inst.text->Has("reduce") || inst.text->op == Op::kRed;
   const bool rows = inst.text->Has("tensor");  // pieces, which do not lie in memory as in the box
   if (inst.text->op != Op::kCp) {
-    // st.async, red.async: values from registers.
+    // st.async, red.async: values from registers. Of those with an mbarrier, that is the atomic access.
+    const bool barrier = inst.num_operands > 2;
     FrameBits& bits = Of(*warp.frame);
     const BoundOperand& value = inst.op(1);
     const uint32_t size = static_cast<uint32_t>(TypeBytes(inst.text->type()));
     for (const AccessLog::Entry& entry : log.entries)
-      for (int i = 0; i < CountOf(value) && entry.access == Access::kWrite; ++i) {
+      for (int i = 0; i < CountOf(value) && (entry.access == Access::kWrite || !barrier); ++i) {
         uint64_t undefined = Get(bits, ElementOf(value, i).row, entry.lane);
         if (reduces) undefined |= LoadBits(warp, entry, static_cast<uint64_t>(i) * size, size);
         StoreBits(warp, entry, static_cast<uint64_t>(i) * size, size, undefined);
@@ -212,33 +213,28 @@ ExecResult DefinedChecker::Fragments(WarpState& warp, const Inst& inst, const De
   const bool store = facts.rule == Rule::kStoreMatrix;
   const BoundOperand& fragments = inst.op(store ? 1 : 0);
   const int count = CountOf(fragments);
-  const bool transposed = inst.text->Has("trans");
-  const bool halves = inst.text->Has("m8n8");
+  // As the executor has it in aux[1]: bits of an element in memory, RowMatrix.
+  const auto matrix = static_cast<RowMatrix>(inst.aux[1] >> 8);
+  const uint64_t in_memory = inst.aux[1] & 0xff;
+  const int elements = RowMatrixElements(matrix), width = 32 / elements;
   if (log.entries.size() < static_cast<size_t>(8 * count)) return ExecResult::kNext;
   for (int i = 0; i < count; ++i) {
     const Src row = ElementOf(fragments, i).row;
     uint64_t any = 0;
-    for (int r = 0; r < 8; ++r) {
-      const AccessLog::Entry& entry = log.entries[static_cast<size_t>(8 * i + r)];
-      any |= LoadBits(warp, entry, 0, 8) | LoadBits(warp, entry, 8, 8);
-    }
-    if (!store && !halves) {
-      SetAll(bits, row, ~0u, any != 0 ? ~0u : 0);
-    } else {
-      for (int lane = 0; lane < kWarpSize; ++lane) {
-        // Two halves: elements (lane / 4, lane % 4 * 2 + h), or with .trans of the transposed matrix.
-        uint64_t word = store ? Get(bits, row, lane) : 0;
-        for (int h = 0; h < 2; ++h) {
-          const int major = transposed ? lane % 4 * 2 + h : lane / 4,
-                    minor = transposed ? lane / 4 : lane % 4 * 2 + h;
-          const AccessLog::Entry& entry = log.entries[static_cast<size_t>(8 * i + major)];
-          if (store)
-            StoreBits(warp, entry, static_cast<uint64_t>(2 * minor), 2, word >> 16 * h);
-          else
-            word |= LoadBits(warp, entry, static_cast<uint64_t>(2 * minor), 2) << 16 * h;
-        }
-        if (!store) Set(bits, row, lane, word);
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      uint64_t word = store ? Get(bits, row, lane) : 0;
+      for (int e = 0; e < elements; ++e) {
+        const ElementPlace place = RowMatrixPlace(matrix, i, lane, e);
+        const AccessLog::Entry& entry = log.entries[place.row];
+        const uint64_t bit = place.col * in_memory;
+        const uint32_t bytes = static_cast<uint32_t>((bit % 8 + in_memory + 7) / 8);
+        if (store)
+          StoreBits(warp, entry, bit / 8, bytes, word >> width * e);
+        else
+          word |= (LoadBits(warp, entry, bit / 8, bytes) >> bit % 8 & ((1u << in_memory) - 1)) << width * e;
       }
+      if (!store) Set(bits, row, lane, word);
+      any |= word;
     }
     if (!store && any != 0) bits.origin[row.offset] = &inst;
   }

@@ -66,8 +66,8 @@ ExecResult CopyBulk(Warp& w, const Inst& inst) {
 uint64_t BulkMode::Pack() const {
   return static_cast<uint64_t>(to) | static_cast<uint64_t>(from) << 8 | static_cast<uint64_t>(op) << 16 |
          static_cast<uint64_t>(type) << 24 | uint64_t{completes_barrier} << 32 | uint64_t{multicast} << 33 |
-         uint64_t{cache_hint} << 34 | uint64_t{byte_mask} << 35 | uint64_t{im2col} << 36 |
-         uint64_t{rank} << 40;
+         uint64_t{cache_hint} << 34 | uint64_t{byte_mask} << 35 | uint64_t{four_rows} << 36 |
+         uint64_t{cta_pair} << 37 | uint64_t{rank} << 40 | static_cast<uint64_t>(mode) << 48;
 }
 
 BulkMode BulkMode::Unpack(uint64_t aux) {
@@ -80,8 +80,10 @@ BulkMode BulkMode::Unpack(uint64_t aux) {
   mode.multicast = (aux >> 33 & 1) != 0;
   mode.cache_hint = (aux >> 34 & 1) != 0;
   mode.byte_mask = (aux >> 35 & 1) != 0;
-  mode.im2col = (aux >> 36 & 1) != 0;
+  mode.four_rows = (aux >> 36 & 1) != 0;
+  mode.cta_pair = (aux >> 37 & 1) != 0;
   mode.rank = static_cast<uint8_t>(aux >> 40 & 0xff);
+  mode.mode = static_cast<TensorMode>(aux >> 48 & 0xff);
   return mode;
 }
 
@@ -91,6 +93,7 @@ BulkMode FindBulkMode(const Instruction& inst) {
   mode.multicast = inst.Has("multicast::cluster");
   mode.cache_hint = inst.Has("L2::cache_hint");
   mode.byte_mask = inst.Has("cp_mask");
+  mode.cta_pair = inst.Has("cta_group::2");
   const auto space = [](Space s) {
     return s == Space::kGlobal          ? MemSpace::kGlobal
            : s == Space::kSharedCluster ? MemSpace::kSharedCluster
@@ -135,12 +138,17 @@ bool ResolveTargets(Warp& w, const Inst& inst, const BulkMode& mode, uint64_t to
                            size));
     return false;
   }
+  // With .cta_group::2 all signals go to the CTA of each pair whose rank is as odd as that of `barrier`.
+  uint64_t barrier_offset = at_barrier;
+  const Cta* const barrier_cta = CtaOfSharedAddress(w, &barrier_offset);
+  const uint32_t odd = mode.cta_pair && barrier_cta != nullptr ? barrier_cta->rank & 1 : 0;
+  const auto in_cta = [&](uint32_t rank, uint64_t address) {
+    return SharedClusterAddress(rank, static_cast<uint32_t>(address) & offset_mask);
+  };
   for (uint32_t rank = 0; rank < size; ++rank) {
     if ((ctas >> rank & 1) == 0) continue;
-    const auto in_cta = [&](uint64_t address) {
-      return SharedClusterAddress(rank, static_cast<uint32_t>(address) & offset_mask);
-    };
-    if (!add(in_cta(to), in_cta(at_barrier))) return false;
+    const uint32_t signalled = mode.cta_pair ? (rank & ~1u) | odd : rank;
+    if (!add(in_cta(rank, to), in_cta(signalled, at_barrier))) return false;
   }
   return true;
 }

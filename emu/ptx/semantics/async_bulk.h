@@ -8,6 +8,7 @@
 
 #include "emu/ptx/semantics/async_state.h"
 #include "emu/ptx/semantics/memory_find.h"
+#include "emu/ptx/semantics/tensor_map.h"
 
 namespace understudy::emu::ptx {
 
@@ -15,8 +16,12 @@ struct BulkMode {
   MemSpace to = MemSpace::kShared, from = MemSpace::kGlobal;
   AtomicOp op = AtomicOp::kNone;
   Type type = Type::kNone;
-  bool completes_barrier = false, multicast = false, cache_hint = false, byte_mask = false, im2col = false;
-  uint8_t rank = 0;  // of tensors
+  bool completes_barrier = false, multicast = false, cache_hint = false, byte_mask = false;
+  bool cta_pair = false;  // .cta_group::2: the mbarrier may be in the other CTA of the pair
+  // Of tensors.
+  uint8_t rank = 0;
+  TensorMode mode = TensorMode::kTiled;
+  bool four_rows = false;
 
   uint64_t Pack() const;
   static BulkMode Unpack(uint64_t aux);

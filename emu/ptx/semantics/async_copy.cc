@@ -112,7 +112,8 @@ ExecResult ArriveWhenCopied(Warp& w, const Inst& inst) {
   return ExecResult::kNext;
 }
 
-// st.async and red.async [a], b, [mbar]: aux[0] type, space, operation.
+// st.async and red.async [a], b, [mbar]; without an mbarrier they are of global memory and end with the CTA
+// at the latest. aux[0]: type, space, operation.
 ExecResult StoreAsync(Warp& w, const Inst& inst) {
   const Type type = static_cast<Type>(inst.aux[0] & 0xff);
   const MemSpace space = static_cast<MemSpace>(inst.aux[0] >> 8 & 0xff);
@@ -145,19 +146,43 @@ ExecResult StoreAsync(Warp& w, const Inst& inst) {
   return ExecResult::kNext;
 }
 
+// st.async.release and red.async.release [a], b: of global memory and without a wait, so done at once: a
+// thread of the same CTA may poll for the value.
+ExecResult StoreReleased(Warp& w, const Inst& inst) {
+  const Type type = static_cast<Type>(inst.aux[0] & 0xff);
+  const AtomicOp op = static_cast<AtomicOp>(inst.aux[0] >> 16 & 0xff);
+  const uint32_t bytes = static_cast<uint32_t>(TypeBytes(type));
+  LanePointers p;
+  if (!ResolveOperand(w, inst, inst.op(0), MemSpace::kGlobal, bytes, Access::kAtomic, &p))
+    return ExecResult::kFault;
+  ForLanes(w.mask, [&](int lane) {
+    const uint64_t bits = w.Lane(inst.src(1), lane);
+    if (op == AtomicOp::kNone)
+      std::memcpy(p.at[lane], &bits, bytes);
+    else
+      AtomicUpdate(op, type, p.at[lane], bits, 0, /*global=*/true);
+  });
+  return ExecResult::kNext;
+}
+
 Exec FindStoreAsync(const Instruction& inst, const ExecContext& context) {
-  if (inst.operands.size() < 3)
-    return Refused(inst, "the form without an mbarrier, a store to other devices, is not emulated");
-  MemSpace space = SpaceOfOperand(inst, inst.operands[0], context);
-  if (space != MemSpace::kSharedCluster && space != MemSpace::kGeneric)
-    return Refused(inst, "expected .shared::cluster");
-  space = MemSpace::kSharedCluster;
   const AtomicOp op = inst.op == Op::kRed ? FindAtomicOp(inst) : AtomicOp::kNone;
   if (inst.op == Op::kRed && !IsAtomicCombination(op, inst.type())) return Refused(inst, "no such reduction");
+  const auto aux = [&](MemSpace space) {
+    return uint64_t(inst.type()) | static_cast<uint64_t>(space) << 8 | static_cast<uint64_t>(op) << 16;
+  };
+  if (inst.operands.size() < 3) {
+    if (!inst.Has("release") || inst.operands.size() != 2)
+      return Refused(inst, "the manual has no weak form without an mbarrier");
+    return Approximate(Exact(StoreReleased, aux(MemSpace::kGlobal)),
+                       "of sm_100, by the manual; not compared with hardware");
+  }
+  const MemSpace space = SpaceOfOperand(inst, inst.operands[0], context);
+  if (space != MemSpace::kSharedCluster && space != MemSpace::kGeneric)
+    return Refused(inst, "expected .shared::cluster");
   const int bytes = TypeBytes(inst.type());
   if (bytes != 4 && bytes != 8) return Refused(inst, "expected a type of 32 or 64 bits");
-  return Exact(StoreAsync,
-               uint64_t(inst.type()) | static_cast<uint64_t>(space) << 8 | static_cast<uint64_t>(op) << 16);
+  return Exact(StoreAsync, aux(MemSpace::kSharedCluster));
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ struct PendingBulk {
   bool to_global = false;
   bool flush = false;       // additions of f32 take and give subnormals as zeros
   bool round_tf32 = false;  // words of the source are rounded to tf32
+  bool pack_six = false;    // of each byte of the source its low six bits: 12 bytes of 16
   std::array<uint8_t, 8> fill{};
   bool has_read = false;  // the source is in `data`, move after move
   std::vector<uint8_t> data;

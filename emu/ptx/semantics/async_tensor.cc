@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor in tile and im2col mode, and the tensormap
-// instructions.
+// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor in their modes, and the tensormap instructions.
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
 #include "emu/ptx/semantics/async_bulk.h"
-#include "emu/ptx/semantics/tensor_map.h"
+#include "emu/ptx/semantics/tensor_walk.h"
 
 namespace understudy::emu::ptx {
 namespace {
 
 constexpr uint32_t kSharedAlignment = 128;
+constexpr const char* kModeNames[] = {"tiled", ".im2col", ".im2col::w", ".im2col::w::128"};
+const char* ModeName(TensorMode mode) { return kModeNames[static_cast<size_t>(mode)]; }
 
 // Decodes the map at the operand's generic address and compares it with the instruction. False after Fail().
 bool ReadMap(Warp& w, const Inst& inst, const BoundOperand& tensor, const BulkMode& mode, int lane,
@@ -27,9 +28,16 @@ bool ReadMap(Warp& w, const Inst& inst, const BoundOperand& tensor, const BulkMo
     if (decoded.status().code() == absl::StatusCode::kUnimplemented) kind = FaultKind::kRefused;
   } else if (decoded->rank != mode.rank) {
     error = absl::StrFormat("the tensor map has rank %d, the instruction %d", decoded->rank, mode.rank);
-  } else if ((decoded->mode == TensorMode::kIm2col) != mode.im2col) {
-    error = mode.im2col ? "the tensor map is tiled, the instruction is .im2col"
-                        : "the tensor map is im2col, the instruction is not";
+  } else if (decoded->mode != mode.mode) {
+    error = absl::StrFormat("the tensor map is %s, the instruction %s", ModeName(decoded->mode),
+                            ModeName(mode.mode));
+  } else if (mode.to == MemSpace::kGlobal && decoded->type == TensorDataType::k16U4Align16) {
+    error = "padded elements of 4 bits are loaded only";
+  } else if (mode.to != MemSpace::kGlobal && IsPadded(decoded->type) &&
+             decoded->swizzle == TensorSwizzle::k128BAtom64B) {
+    // cuda.h says "store only", the PTX manual allows it.
+    kind = FaultKind::kRefused;
+    error = "loads of padded elements with the swizzle 128B_ATOM_64B, of which NVIDIA's texts differ";
   } else if (mode.op != AtomicOp::kNone && !IsAtomicCombination(mode.op, TensorElementType(decoded->type))) {
     error = "the tensor map's data type has no such reduction";
   }
@@ -50,11 +58,11 @@ void SetConversion(const TensorMap& map, PendingBulk* bulk) {
 
 // The moves between a box of the tensor and shared memory at `shared` (offset `address`, which swizzles go
 // by).
-bool AddMoves(Warp& w, const Inst& inst, const TensorMap& map, const int32_t* coordinates,
-              const uint16_t* offsets, uint8_t* shared, uint32_t address, bool load, Access access, int lane,
-              std::vector<BulkMove>* moves) {
+bool AddMoves(Warp& w, const Inst& inst, const TensorMap& map, const TensorBox& box, uint8_t* shared,
+              uint32_t address, bool load, Access access, int lane, std::vector<BulkMove>* moves) {
   bool ok = true;
-  WalkTensor(map, coordinates, offsets, [&](const TensorRun& run) {
+  const uint32_t chunk = SwizzleChunk(map.swizzle);
+  WalkTensor(map, box, [&](const TensorRun& run) {
     if (!ok) return;
     if (!load && run.below) {
       w.Fail(FaultKind::kIllegalInstruction, lane,
@@ -73,9 +81,8 @@ bool AddMoves(Warp& w, const Inst& inst, const TensorMap& map, const int32_t* co
     }
     for (uint32_t done = 0; done < run.bytes;) {
       const uint32_t at = address + run.offset + done;
-      // Swizzles move chunks of 16 bytes.
       const uint32_t piece =
-          map.swizzle == TensorSwizzle::kNone ? run.bytes : std::min(run.bytes - done, 16 - at % 16);
+          map.swizzle == TensorSwizzle::kNone ? run.bytes : std::min(run.bytes - done, chunk - at % chunk);
       uint8_t* place = shared + (static_cast<int64_t>(SwizzleAddress(map.swizzle, at)) - address);
       uint8_t* element = global != nullptr ? global + done : nullptr;
       moves->push_back(load ? BulkMove{place, element, piece} : BulkMove{element, place, piece});
@@ -85,27 +92,41 @@ bool AddMoves(Warp& w, const Inst& inst, const TensorMap& map, const int32_t* co
   return ok;
 }
 
+// `info`: im2col's offsets, or halo and offset of the wide modes; may be null.
+TensorBox BoxOf(const Warp& w, const BulkMode& mode, const BoundOperand& tensor, const BoundOperand* info,
+                int lane) {
+  TensorBox box;
+  box.four_rows = mode.four_rows;
+  const BoundOperand& at = tensor.elements[1];
+  for (int i = 0; i < at.num_elements; ++i)
+    box.at[static_cast<size_t>(i)] = static_cast<int32_t>(w.Lane(at.elements[i].row, lane));
+  if (info == nullptr) return box;
+  const auto number = [&](int i) { return static_cast<uint16_t>(w.Lane(info->elements[i].row, lane)); };
+  if (IsWide(mode.mode)) {
+    box.halo = number(0);
+    box.offsets[0] = number(1);
+  } else {
+    for (int i = 0; i < info->num_elements; ++i) box.offsets[static_cast<size_t>(i)] = number(i);
+  }
+  return box;
+}
+
 ExecResult CopyTensor(Warp& w, const Inst& inst) {
   BulkMode mode = BulkMode::Unpack(inst.aux[0]);
   const bool load = mode.to != MemSpace::kGlobal;
   const BoundOperand& tensor = inst.op(load ? 1 : 0);
   int next = load ? 3 : 2;
-  const int offsets_operand = mode.im2col && load ? next++ : -1;
+  const int offsets_operand = mode.mode != TensorMode::kTiled && load ? next++ : -1;
   const int mask_operand = mode.multicast ? next++ : -1;
   for (uint32_t rest = w.mask; rest != 0; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     TensorMap map;
     if (!ReadMap(w, inst, tensor, mode, lane, &map)) return ExecResult::kFault;
-    int32_t coordinates[kMaxTensorRank] = {};
-    for (int i = 0; i < map.rank; ++i)
-      coordinates[i] = static_cast<int32_t>(w.Lane(tensor.elements[1].elements[i].row, lane));
-    if (const std::string error = TensorCoordinateError(map, coordinates); !error.empty())
+    const TensorBox box =
+        BoxOf(w, mode, tensor, offsets_operand >= 0 ? &inst.op(offsets_operand) : nullptr, lane);
+    if (const std::string error = TensorBoxError(map, box); !error.empty())
       return w.Fail(FaultKind::kIllegalInstruction, lane, absl::StrFormat("%s: %s", InstName(inst), error));
-    uint16_t offsets[3] = {};
-    if (offsets_operand >= 0)
-      for (int i = 0; i < map.rank - 2; ++i)
-        offsets[i] = static_cast<uint16_t>(w.Lane(inst.op(offsets_operand).elements[i].row, lane));
-    const uint64_t bytes = TensorCopyBytes(map), room = TensorSharedBytes(map);
+    const uint64_t bytes = TensorCopyBytes(map, box), room = TensorSharedBytes(map, box);
     if (load) {
       BulkTargets targets;
       if (!ResolveTargets(w, inst, mode, GetAddress(w, inst.op(0), lane), room, kSharedAlignment, &inst.op(2),
@@ -115,8 +136,7 @@ ExecResult CopyTensor(Warp& w, const Inst& inst) {
       for (const BulkTarget& target : targets) {
         PendingBulk bulk = NewBulk(w, lane, mode, target, bytes);
         SetConversion(map, &bulk);
-        if (!AddMoves(w, inst, map, coordinates, offsets, target.to, target.address, true, Access::kRead,
-                      lane, &bulk.moves))
+        if (!AddMoves(w, inst, map, box, target.to, target.address, true, Access::kRead, lane, &bulk.moves))
           return ExecResult::kFault;
         AsyncOf(w).Bulk(std::move(bulk));
       }
@@ -128,10 +148,10 @@ ExecResult CopyTensor(Warp& w, const Inst& inst) {
       mode.type = TensorElementType(map.type);
       PendingBulk bulk = NewBulk(w, lane, mode, BulkTarget{}, bytes);
       bulk.flush = AddsFlush(map.type);
+      bulk.pack_six = map.type == TensorDataType::k16U6Align16;
       const Access access = mode.op == AtomicOp::kNone ? Access::kWrite : Access::kAtomic;
-      if (!AddMoves(w, inst, map, coordinates, offsets, shared,
-                    static_cast<uint32_t>(from) & ((1u << kClusterRankShift) - 1), false, access, lane,
-                    &bulk.moves))
+      if (!AddMoves(w, inst, map, box, shared, static_cast<uint32_t>(from) & ((1u << kClusterRankShift) - 1),
+                    false, access, lane, &bulk.moves))
         return ExecResult::kFault;
       AsyncOf(w).Bulk(std::move(bulk));
     }
@@ -293,28 +313,39 @@ bool IsTensor(const Operand& operand, size_t rank) {
 }  // namespace
 
 Exec FindAsyncTensor(const Instruction& inst, const ExecContext&) {
-  for (const char* mode : {"tile::gather4", "tile::scatter4", "im2col::w", "im2col::w::128"})
-    if (inst.Has(mode)) return Refused(inst, std::string(mode) + " of sm_100 is not emulated");
   BulkMode mode = FindBulkMode(inst);
   for (int rank = 1; rank <= kMaxTensorRank; ++rank)
     if (inst.Has(absl::StrFormat("%dd", rank).c_str())) mode.rank = static_cast<uint8_t>(rank);
-  mode.im2col = inst.Has("im2col") || inst.Has("im2col_no_offs");
+  mode.mode = inst.Has("im2col") || inst.Has("im2col_no_offs") ? TensorMode::kIm2col
+              : inst.Has("im2col::w")                          ? TensorMode::kIm2colW
+              : inst.Has("im2col::w::128")                     ? TensorMode::kIm2colW128
+                                                               : TensorMode::kTiled;
+  const bool im2col = mode.mode != TensorMode::kTiled;
+  mode.four_rows = inst.Has("tile::gather4") || inst.Has("tile::scatter4");
   if (mode.rank == 0) return Refused(inst, "needs a dimension .1d to .5d");
-  if (mode.im2col && mode.rank < 3) return Refused(inst, ".im2col needs at least 3 dimensions");
+  if (im2col && mode.rank < 3) return Refused(inst, ".im2col needs at least 3 dimensions");
+  if (mode.four_rows && mode.rank != 2) return Refused(inst, "four rows need 2 dimensions");
+  const size_t coordinates = mode.four_rows ? 5 : mode.rank;
   const size_t tensor = mode.to != MemSpace::kGlobal && !inst.Has("prefetch") ? 1 : 0;
-  if (inst.operands.size() <= tensor || !IsTensor(inst.operands[tensor], mode.rank))
-    return Refused(inst, absl::StrFormat("needs a tensor map and %d coordinates", mode.rank));
-  if (inst.Has("prefetch")) return Exact(PrefetchTensor, mode.Pack());
+  if (inst.operands.size() <= tensor || !IsTensor(inst.operands[tensor], coordinates))
+    return Refused(inst, absl::StrFormat("needs a tensor map and %d coordinates", coordinates));
+  const auto answer = [&](ExecFn fn) {
+    const Exec exec = Exact(fn, mode.Pack());
+    if (!mode.four_rows && !IsWide(mode.mode) && !inst.Has("cta_group::1") && !mode.cta_pair) return exec;
+    return Approximate(exec, "copies of sm_100, by the manual; not compared with hardware");
+  };
+  if (inst.Has("prefetch")) return answer(PrefetchTensor);
   if (inst.spaces.size() < 2) return Refused(inst, "needs two spaces");
   const bool load = mode.to != MemSpace::kGlobal;
-  const bool offsets = mode.im2col && load;
+  const bool offsets = im2col && load;
   const size_t needed = (load ? 3 : 2) + offsets + mode.multicast + mode.cache_hint;
   if (inst.operands.size() != needed)
     return Refused(inst, absl::StrFormat("%d operands, expected %d", inst.operands.size(), needed));
-  if (offsets && inst.operands[3].elements.size() != static_cast<size_t>(mode.rank) - 2)
-    return Refused(inst, absl::StrFormat("needs %d im2col offsets", mode.rank - 2));
+  const size_t numbers = IsWide(mode.mode) ? 2 : static_cast<size_t>(mode.rank) - 2;
+  if (offsets && inst.operands[3].elements.size() != numbers)
+    return Refused(inst, absl::StrFormat("needs %d im2col offsets", numbers));
   if (inst.Has("reduce") && mode.op == AtomicOp::kNone) return Refused(inst, "no such reduction");
-  return Exact(CopyTensor, mode.Pack());
+  return answer(CopyTensor);
 }
 
 Exec FindTensorMap(const Instruction& inst, const ExecContext& context) {

@@ -237,4 +237,26 @@ int SparseColumn(Type type, int col, int index) {
   }
 }
 
+ElementPlace RowMatrixPlace(RowMatrix matrix, int reg, int lane, int e) {
+  const int group = lane / 4, thread = lane % 4;
+  const auto place = [](int row, int col) {
+    return ElementPlace{static_cast<uint16_t>(row), static_cast<uint16_t>(col)};
+  };
+  switch (matrix) {
+    case RowMatrix::kM8n8:
+      return place(8 * reg + group, 2 * thread + e);
+    case RowMatrix::kM8n8Trans:
+      return place(8 * reg + 2 * thread + e, group);
+    case RowMatrix::kM8n16:
+      return place(8 * reg + group, 4 * thread + e);
+    case RowMatrix::kM16n16Trans:
+      // Two registers a matrix: two rows of the transposed one, eight apart.
+      return place(16 * (reg / 2) + 4 * thread + e, group + 8 * (reg % 2));
+    case RowMatrix::kM16n8Trans:
+      // As mma's accumulator of that shape, whose columns are the rows in memory.
+      return place(8 * reg + 2 * thread + e % 2, group + 8 * (e / 2));
+  }
+  return {};
+}
+
 }  // namespace understudy::emu::ptx

@@ -66,4 +66,12 @@ MetadataPlace FindMetadataPlace(Type type, int k, int selector, int row, int col
 // The row of B that the stored element multiplies.
 int SparseColumn(Type type, int col, int index);
 
+// Matrices that ldmatrix and stmatrix move between registers and rows of 16 bytes, one address a row: 8 of 16
+// bits or 16 of (at most) 8.
+enum class RowMatrix : uint8_t { kM8n8, kM8n8Trans, kM8n16, kM16n16Trans, kM16n8Trans };
+constexpr int RowMatrixElements(RowMatrix matrix) { return matrix <= RowMatrix::kM8n8Trans ? 2 : 4; }
+// Where element `e`, from the low bits up, of a register lies: row counts the addresses of all matrices, col
+// the elements of that row. Source: PTX ISA 8.8, "ldmatrix", "stmatrix" (figures of fragments).
+ElementPlace RowMatrixPlace(RowMatrix matrix, int reg, int lane, int e);
+
 }  // namespace understudy::emu::ptx

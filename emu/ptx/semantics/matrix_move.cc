@@ -103,26 +103,58 @@ ExecResult MoveMatrix(Warp& w, const Inst& inst) {
   return ExecResult::kNext;
 }
 
-// ldmatrix of m8n16: rows of 16 elements that are 6 or 4 bits wide in memory, each widened to the low bits of
-// a byte. aux[1]: bits.
-ExecResult LoadPacked(Warp& w, const Inst& inst) {
+// --- matrices of bytes, one address a row: in memory as they are or as 16 packed elements of fewer bits that
+// are widened to the low bits of a byte. aux[1]: bits, RowMatrix ---
+
+RowMatrix RowMatrixOf(const Inst& inst) { return static_cast<RowMatrix>(inst.aux[1] >> 8); }
+
+void LoadByteRow(const uint8_t* from, int bits, uint8_t (&row)[16]) {
+  if (bits == 8) {
+    std::memcpy(row, from, 16);
+    return;
+  }
+  for (int i = 0; i < 16; ++i) {
+    const int at = i * bits;
+    const uint32_t two = from[at / 8] | uint32_t{from[at / 8 + 1]} << 8;
+    row[i] = static_cast<uint8_t>(two >> at % 8 & ((1u << bits) - 1));
+  }
+}
+
+ExecResult LoadBytes(Warp& w, const Inst& inst) {
   if (!Converged(w, inst)) return ExecResult::kFault;
-  const int count = CountOf(inst.op(0));
-  const int bits = static_cast<int>(inst.aux[1]);
+  const int registers = CountOf(inst.op(0));
   uint8_t* rows[kWarpSize];
-  if (!ResolveRows(w, inst, inst.op(1), 8 * count, Access::kRead, rows)) return ExecResult::kFault;
-  uint8_t wide[kWarpSize][16];
-  for (int row = 0; row < 8 * count; ++row)
-    for (int i = 0; i < 16; ++i) {
-      const int at = i * bits;
-      const uint32_t two = rows[row][at / 8] | uint32_t{rows[row][at / 8 + 1]} << 8;
-      wide[row][i] = static_cast<uint8_t>(two >> at % 8 & ((1u << bits) - 1));
-    }
-  for (int i = 0; i < count; ++i) {
+  if (!ResolveRows(w, inst, inst.op(1), 8 * registers, Access::kRead, rows)) return ExecResult::kFault;
+  uint8_t m[kWarpSize][16];
+  for (int row = 0; row < 8 * registers; ++row)
+    LoadByteRow(rows[row], static_cast<int>(inst.aux[1] & 0xff), m[row]);
+  for (int i = 0; i < registers; ++i) {
     const BoundOperand& to = ElementOf(inst.op(0), i);
     if (IsSink(to)) continue;
+    for (int lane = 0; lane < kWarpSize; ++lane) {
+      uint32_t word = 0;
+      for (int e = 0; e < 4; ++e) {
+        const ElementPlace at = RowMatrixPlace(RowMatrixOf(inst), i, lane, e);
+        word |= uint32_t{m[at.row][at.col]} << 8 * e;
+      }
+      w.Dst32(to.row)[lane] = word;
+    }
+  }
+  return ExecResult::kNext;
+}
+
+ExecResult StoreBytes(Warp& w, const Inst& inst) {
+  if (!Converged(w, inst)) return ExecResult::kFault;
+  const int registers = CountOf(inst.op(1));
+  uint8_t* rows[kWarpSize];
+  if (!ResolveRows(w, inst, inst.op(0), 8 * registers, Access::kWrite, rows)) return ExecResult::kFault;
+  for (int i = 0; i < registers; ++i) {
+    const uint32_t* words = w.U32(ElementOf(inst.op(1), i).row);
     for (int lane = 0; lane < kWarpSize; ++lane)
-      w.Dst32(to.row)[lane] = LoadAs<uint32_t>(wide[8 * i + lane / 4] + 4 * (lane % 4));
+      for (int e = 0; e < 4; ++e) {
+        const ElementPlace at = RowMatrixPlace(RowMatrixOf(inst), i, lane, e);
+        rows[at.row][at.col] = static_cast<uint8_t>(words[lane] >> 8 * e);
+      }
   }
   return ExecResult::kNext;
 }
@@ -262,23 +294,30 @@ Exec FindMatrixMove(const Instruction& inst, const ExecContext& context) {
       if (inst.operands.size() != 2) return Refused(inst, "needs registers and an address");
       const Operand& registers = inst.operands[store ? 1 : 0];
       const size_t count = registers.kind == Operand::Kind::kVector ? registers.elements.size() : 1;
-      const size_t named = inst.Has("x4") ? 4 : inst.Has("x2") ? 2 : 1;
-      if (count != named) return Refused(inst, absl::StrFormat("%d registers for .x%d", count, named));
+      const bool large = inst.Has("m16n16");
+      const size_t named = (inst.Has("x4") ? 4 : inst.Has("x2") ? 2 : 1) * (large ? 2 : 1);
+      if (count != named) return Refused(inst, absl::StrFormat("%d registers, expected %d", count, named));
       // Without a space the address is generic, of shared memory.
       const uint64_t space =
           static_cast<uint64_t>(SpaceOfOperand(inst, inst.operands[store ? 0 : 1], context));
       const bool transposed = inst.Has("trans");
+      const auto layout = [](RowMatrix matrix, uint64_t bits) {
+        return bits | static_cast<uint64_t>(matrix) << 8;
+      };
       if (inst.Has("m8n8")) {
-        if (store) return Exact(transposed ? StoreMatrix<true> : StoreMatrix<false>, space);
-        return Exact(transposed ? LoadMatrix<true> : LoadMatrix<false>, space);
+        const uint64_t aux = layout(transposed ? RowMatrix::kM8n8Trans : RowMatrix::kM8n8, 16);
+        if (store) return Exact(transposed ? StoreMatrix<true> : StoreMatrix<false>, space, aux);
+        return Exact(transposed ? LoadMatrix<true> : LoadMatrix<false>, space, aux);
       }
-      if (inst.Has("m8n16") && !store) {
-        const uint64_t bits = inst.Has("b6x16_p32") ? 6 : inst.Has("b4x16_p64") ? 4 : 0;
-        if (bits != 0)
-          return Approximate(Exact(LoadPacked, space, bits),
-                             "data movement of sm_100a; not compared with hardware");
-      }
-      return Refused(inst, "the 8-bit transposed matrices of sm_100a are not emulated");
+      const uint64_t bits = inst.Has("b6x16_p32") ? 6 : inst.Has("b4x16_p64") ? 4 : 8;
+      constexpr char kByTheManual[] = "moves of sm_100 and sm_120, by the manual; not compared with hardware";
+      if (inst.Has("m8n16") && !store)
+        return Approximate(Exact(LoadBytes, space, layout(RowMatrix::kM8n16, bits)), kByTheManual);
+      if (large && !store && transposed && named <= 4)
+        return Approximate(Exact(LoadBytes, space, layout(RowMatrix::kM16n16Trans, bits)), kByTheManual);
+      if (inst.Has("m16n8") && store && transposed)
+        return Approximate(Exact(StoreBytes, space, layout(RowMatrix::kM16n8Trans, bits)), kByTheManual);
+      return Refused(inst, "no such shape");
     }
     default:
       return {};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/ptx/semantics/tensor_map.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/str_format.h"
@@ -21,132 +20,6 @@ T Get(const uint8_t* in, int at) {
   T value;
   std::memcpy(&value, in + at, sizeof(T));
   return value;
-}
-
-bool Interleaved(const TensorMap& map) { return map.interleave != TensorInterleave::kNone; }
-
-// Bytes that dimension 0 is counted by: an element or, of an interleaved layout, a slice.
-uint32_t UnitBytes(const TensorMap& map) {
-  return map.interleave == TensorInterleave::k16B   ? 16
-         : map.interleave == TensorInterleave::k32B ? 32
-                                                    : static_cast<uint32_t>(map.stride[0]);
-}
-
-// Elements that a box covers in one dimension.
-uint32_t BoxCount(const TensorMap& map, int i) {
-  // Without interleave the contiguous dimension has no stride.
-  if (i == 0 && !Interleaved(map)) return map.box[0];
-  if (Interleaved(map) && i == map.rank - 2) return 1;
-  return (map.box[i] + map.element_stride[i] - 1) / map.element_stride[i];
-}
-
-uint32_t SwizzleSpan(TensorSwizzle swizzle) {
-  return swizzle == TensorSwizzle::kNone  ? 0
-         : swizzle == TensorSwizzle::k32B ? 32
-         : swizzle == TensorSwizzle::k64B ? 64
-                                          : 128;
-}
-
-// Units of a row (of a pixel).
-uint32_t RowUnits(const TensorMap& map) {
-  if (map.mode == TensorMode::kTiled) return BoxCount(map, 0);
-  return Interleaved(map) ? 1 : map.channels;
-}
-
-// From one row (or pixel) of a box to the next in shared memory: a shorter row leaves the rest of its
-// swizzle's span as it is, but for slices, which are packed.
-uint32_t RowPitch(const TensorMap& map) {
-  const uint32_t bytes = RowUnits(map) * UnitBytes(map);
-  return Interleaved(map) ? bytes : std::max(bytes, SwizzleSpan(map.swizzle));
-}
-
-// Where a row lies but for dimension 0: `below` where a coordinate is negative.
-struct Row {
-  uint64_t address = 0;
-  bool inside = true, below = false;
-  void Add(const TensorMap& map, int dimension, int64_t at, uint64_t stride) {
-    inside = inside && at >= 0 && static_cast<uint64_t>(at) < map.dim[dimension];
-    below = below || at < 0;
-    address += static_cast<uint64_t>(at) * stride;
-  }
-};
-
-// Emits the row of `count` units, `step` apart from `first` on in dimension 0, at `offset` in the box, cut
-// where the tensor ends.
-template <class Fn>
-void WalkRow(const TensorMap& map, uint32_t offset, const Row& row, int64_t first, uint32_t count,
-             uint32_t step, Fn&& run) {
-  const int64_t unit = UnitBytes(map), size = static_cast<int64_t>(map.dim[0]);
-  const auto emit = [&](int64_t from, int64_t to, bool inside) {
-    if (from >= to) return;
-    TensorRun piece;
-    piece.offset = offset;
-    piece.bytes = static_cast<uint32_t>((to - from) * unit);
-    piece.outside = !inside;
-    piece.below = row.below || from < 0;
-    piece.address = inside ? row.address + static_cast<uint64_t>(from * unit) : 0;
-    run(piece);
-    offset += piece.bytes;
-  };
-  if (step != 1) {
-    for (uint32_t i = 0; i < count; ++i) {
-      const int64_t at = first + int64_t{i} * step;
-      emit(at, at + 1, row.inside && at >= 0 && at < size);
-    }
-    return;
-  }
-  const int64_t end = first + count;
-  const int64_t low = std::clamp<int64_t>(0, first, end), high = std::clamp<int64_t>(size, low, end);
-  emit(first, low, false);
-  emit(low, high, row.inside);
-  emit(high, end, false);
-}
-
-void WalkTiled(const TensorMap& map, const int32_t* c, const std::function<void(const TensorRun&)>& run) {
-  uint32_t counts[kMaxTensorRank] = {1, 1, 1, 1, 1};
-  for (int i = 0; i < map.rank; ++i) counts[i] = BoxCount(map, i);
-  uint32_t offset = 0;
-  uint32_t index[kMaxTensorRank] = {};
-  const uint32_t pitch = RowPitch(map), step = Interleaved(map) ? map.element_stride[0] : 1;
-  for (;;) {
-    Row row;
-    row.address = map.address;
-    for (int i = 1; i < map.rank; ++i)
-      row.Add(map, i, int64_t{c[i]} + int64_t{index[i]} * map.element_stride[i], map.stride[i]);
-    WalkRow(map, offset, row, c[0], counts[0], step, run);
-    offset += pitch;
-    int i = 1;
-    while (i < map.rank && ++index[i] == counts[i]) index[i++] = 0;
-    if (i >= map.rank) return;
-  }
-}
-
-// Pixels in the order W, H, D, N from the start coordinates, each dimension of the image within its bounding
-// box [lower, dim - 1 + upper]; the offsets move what is read, not the walk. Dimensions are C, W, H, D, N or,
-// interleaved, W, H, D, slices of C, N, of which a pixel has one slice.
-void WalkIm2col(const TensorMap& map, const int32_t* c, const uint16_t* offsets,
-                const std::function<void(const TensorRun&)>& run) {
-  const bool slices = Interleaved(map);
-  const int first = slices ? 0 : 1, end = first + map.rank - 2, images = map.rank - 1;
-  int64_t at[kMaxTensorRank] = {};
-  for (int i = 0; i < map.rank; ++i) at[i] = c[i];
-  const uint32_t pitch = RowPitch(map);
-  for (uint32_t pixel = 0; pixel < map.pixels; ++pixel) {
-    Row row;
-    row.address = map.address;
-    for (int i = 1; i < map.rank; ++i) {
-      const bool moves = i >= first && i < end;
-      row.Add(map, i, at[i] + (moves ? offsets[i - first] : 0), map.stride[i]);
-    }
-    WalkRow(map, pixel * pitch, row, at[0] + (slices ? offsets[0] : 0), RowUnits(map), 1, run);
-    int i = first;
-    for (; i < end; ++i) {
-      at[i] += map.element_stride[i];
-      if (at[i] <= static_cast<int64_t>(map.dim[i]) - 1 + map.upper[i - first]) break;
-      at[i] = map.lower[i - first];
-    }
-    if (i == end) at[images] += map.element_stride[images];
-  }
 }
 
 absl::Status Bad(const std::string& what) { return absl::InvalidArgumentError("tensor map: " + what); }
@@ -172,6 +45,12 @@ int TensorElementBytes(TensorDataType type) {
     default:
       return 4;
   }
+}
+
+int TensorElementBits(TensorDataType type) {
+  return type == TensorDataType::k16U6Align16  ? 6
+         : type >= TensorDataType::k16U4Align8 ? 4
+                                               : 8 * TensorElementBytes(type);
 }
 
 Type TensorElementType(TensorDataType type) {
@@ -212,8 +91,36 @@ bool AddsFlush(TensorDataType type) {
 }
 uint32_t TensorTf32(uint32_t bits) { return Tf32FromSingle(bits, Round::kNearestEven, false, false); }
 
+namespace {
+
+// What elements of 4 and 6 bits ask for beyond other types. Source: cuda.h, cuTensorMapEncodeTiled and its
+// kin.
+absl::Status CheckPacked(const TensorMap& map) {
+  const uint32_t row = map.mode == TensorMode::kTiled ? map.box[0] : map.channels;
+  const uint64_t multiple = IsPadded(map.type) ? kPaddedRow : 2;
+  if (map.dim[0] % multiple != 0)
+    return Bad(
+        absl::StrFormat("dimension 0 has %d elements, expected a multiple of %d", map.dim[0], multiple));
+  if (!IsPadded(map.type)) return absl::OkStatus();
+  if (row != kPaddedRow)
+    return Bad(
+        absl::StrFormat("%d elements in the inner dimension of the box, expected %d", row, kPaddedRow));
+  const bool six = map.type == TensorDataType::k16U6Align16;
+  if (Interleaved(map)) {
+    if (six) return Bad("interleaved elements of 6 bits");
+    return absl::UnimplementedError("tensor map: interleaved padded elements of 4 bits are not emulated");
+  }
+  if (map.swizzle != TensorSwizzle::kNone && map.swizzle != TensorSwizzle::k128B &&
+      map.swizzle != TensorSwizzle::k128BAtom32B && !(six && map.swizzle == TensorSwizzle::k128BAtom64B))
+    return Bad(absl::StrFormat("swizzle %d of padded elements of %d bits", static_cast<int>(map.swizzle),
+                               six ? 6 : 4));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status CheckTensorMap(const TensorMap& map) {
-  const bool im2col = map.mode == TensorMode::kIm2col;
+  const bool im2col = map.mode != TensorMode::kTiled;
   if (map.rank < (im2col ? 3 : 1) || map.rank > kMaxTensorRank)
     return Bad(absl::StrFormat("rank %d, expected %d..5", map.rank, im2col ? 3 : 1));
   if (map.type > TensorDataType::k16U6Align16)
@@ -227,13 +134,16 @@ absl::Status CheckTensorMap(const TensorMap& map) {
   if (map.l2_promotion > 3) return Bad(absl::StrFormat("L2 promotion %d, expected 0..3", map.l2_promotion));
   if (Interleaved(map) && map.rank < 3)
     return Bad(absl::StrFormat("rank %d of an interleaved layout, expected 3..5", map.rank));
-  if (TensorElementBytes(map.type) == 0)
-    return absl::UnimplementedError("tensor map: packed elements of 4 and 6 bits are not emulated");
-  if (map.swizzle > TensorSwizzle::k128BAtom32B)
-    return absl::UnimplementedError(
-        "tensor map: the swizzles 128B_ATOM_32B_FLIP_8B and 128B_ATOM_64B are not emulated");
-  const uint64_t element = static_cast<uint64_t>(TensorElementBytes(map.type));
-  const uint64_t alignment = map.interleave == TensorInterleave::k32B ? 32 : 16;
+  if (IsWide(map.mode)) {
+    // PTX ISA 8.8, "Interleave layout" and "im2col::w and im2col::w::128 modes"; cuda.h.
+    if (Interleaved(map)) return Bad("an interleaved layout in a wide im2col mode");
+    if (map.swizzle != TensorSwizzle::k64B && map.swizzle != TensorSwizzle::k128B &&
+        map.swizzle != TensorSwizzle::k128BAtom32B)
+      return Bad(absl::StrFormat("swizzle %d in a wide im2col mode, expected 2, 3 or 4",
+                                 static_cast<int>(map.swizzle)));
+  }
+  const uint64_t bits = static_cast<uint64_t>(TensorElementBits(map.type));
+  const uint64_t alignment = map.interleave == TensorInterleave::k32B || IsPadded(map.type) ? 32 : 16;
   if (map.address % alignment != 0)
     return Bad(absl::StrFormat("global address 0x%x is not a multiple of %d", map.address, alignment));
   for (int i = 0; i < map.rank; ++i) {
@@ -250,9 +160,13 @@ absl::Status CheckTensorMap(const TensorMap& map) {
   }
   if (map.fill == TensorFill::kNan && !IsFloat(TensorElementType(map.type)))
     return Bad("NaN fill of a data type that is not floating point");
-  uint64_t inner = map.box[0] * element;
+  if (TensorElementBytes(map.type) == 0) {
+    const absl::Status packed = CheckPacked(map);
+    if (!packed.ok()) return packed;
+  }
+  uint64_t inner_bits = map.box[0] * bits;
   if (im2col) {
-    const int dims = map.rank - 2;
+    const int dims = IsWide(map.mode) ? 1 : map.rank - 2;
     const int32_t limit = dims == 1 ? 32768 : dims == 2 ? 128 : 16;
     for (int i = 0; i < dims; ++i)
       for (const int32_t corner : {map.lower[i], map.upper[i]})
@@ -260,11 +174,12 @@ absl::Status CheckTensorMap(const TensorMap& map) {
           return Bad(absl::StrFormat("pixel box corner %d, expected %d..%d", corner, -limit, limit - 1));
     if (map.channels == 0 || map.channels > 256)
       return Bad(absl::StrFormat("%d channels per pixel, expected 1..256", map.channels));
-    if (map.pixels == 0 || map.pixels > 1024)
+    if (map.mode != TensorMode::kIm2colW128 && (map.pixels == 0 || map.pixels > 1024))
       return Bad(absl::StrFormat("%d pixels per column, expected 1..1024", map.pixels));
-    inner = map.channels * element;
+    inner_bits = map.channels * bits;
   }
-  if (inner % 16 != 0)
+  const uint64_t inner = inner_bits / 8;
+  if (inner_bits % 128 != 0)
     return Bad(
         absl::StrFormat("the inner dimension of the box has %d bytes, expected a multiple of 16", inner));
   const uint32_t span = SwizzleSpan(map.swizzle);
@@ -310,7 +225,7 @@ absl::StatusOr<TensorMap> ReadTensorMapFields(const uint8_t* in) {
     return Bad(
         absl::StrFormat("the 128 bytes begin with 0x%08x, which no tensor map does", Get<uint32_t>(in, 0)));
   TensorMap map;
-  if (in[4] > static_cast<uint8_t>(TensorMode::kIm2col)) return Bad(absl::StrFormat("mode %d", in[4]));
+  if (in[4] > static_cast<uint8_t>(TensorMode::kIm2colW128)) return Bad(absl::StrFormat("mode %d", in[4]));
   map.mode = static_cast<TensorMode>(in[4]);
   map.rank = in[5];
   map.type = static_cast<TensorDataType>(in[6]);
@@ -343,50 +258,11 @@ absl::StatusOr<TensorMap> DecodeTensorMap(const uint8_t* bytes) {
   return map;
 }
 
-uint64_t TensorCopyBytes(const TensorMap& map) {
-  uint64_t bytes = uint64_t{RowUnits(map)} * UnitBytes(map);
-  if (map.mode == TensorMode::kIm2col) return bytes * map.pixels;
-  for (int i = 1; i < map.rank; ++i) bytes *= BoxCount(map, i);
-  return bytes;
-}
-
-uint64_t TensorSharedBytes(const TensorMap& map) {
-  uint64_t rows = map.pixels;
-  if (map.mode == TensorMode::kTiled) {
-    rows = 1;
-    for (int i = 1; i < map.rank; ++i) rows *= BoxCount(map, i);
-  }
-  return rows * RowPitch(map);
-}
-
-std::string TensorCoordinateError(const TensorMap& map, const int32_t* coordinates) {
-  const int64_t at = int64_t{coordinates[0]} * static_cast<int64_t>(map.stride[0]);
-  if (Interleaved(map) || at % 16 == 0) return "";
-  return absl::StrFormat("coordinate 0 is %d, at byte %d of a row, expected a multiple of 16", coordinates[0],
-                         at);
-}
-
-uint32_t SwizzleAddress(TensorSwizzle swizzle, uint32_t address) {
-  switch (swizzle) {
-    case TensorSwizzle::k32B:
-      return address ^ (address >> 3 & 0x10);
-    case TensorSwizzle::k64B:
-      return address ^ (address >> 3 & 0x30);
-    case TensorSwizzle::k128B:
-      return address ^ (address >> 3 & 0x70);
-    case TensorSwizzle::k128BAtom32B:
-      return address ^ (address >> 2 & 0x60);
-    default:
-      return address;
-  }
-}
-
-void WalkTensor(const TensorMap& map, const int32_t* coordinates, const uint16_t* offsets,
-                const std::function<void(const TensorRun&)>& run) {
-  if (map.mode == TensorMode::kIm2col)
-    WalkIm2col(map, coordinates, offsets, run);
-  else
-    WalkTiled(map, coordinates, run);
+uint32_t SwizzleSpan(TensorSwizzle swizzle) {
+  return swizzle == TensorSwizzle::kNone  ? 0
+         : swizzle == TensorSwizzle::k32B ? 32
+         : swizzle == TensorSwizzle::k64B ? 64
+                                          : 128;
 }
 
 }  // namespace understudy::emu::ptx

@@ -2,8 +2,7 @@
 #pragma once
 // Tensor maps: the 128 bytes that cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col make and that
 // cp.async.bulk.tensor reads. CUDA calls their contents opaque, so the layout is ours: the mock driver
-// encodes and the emulator decodes by this file. Also how a box of a tensor lies in shared memory: order,
-// swizzle, and what lies outside the tensor.
+// encodes and the emulator decodes by this file. How a box lies in shared memory is tensor_walk.h's.
 //
 // Sources: CUDA Driver API, "Tensor Map Object Management"; PTX ISA 8.8, "Tensors", "tensormap.replace".
 //
@@ -17,7 +16,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -59,7 +57,9 @@ enum class TensorSwizzle : uint8_t {
   k128BAtom64B
 };
 enum class TensorFill : uint8_t { kZero, kNan };
-enum class TensorMode : uint8_t { kTiled, kIm2col };
+// The wide modes of im2col (cuTensorMapEncodeIm2colWide) walk along W only.
+enum class TensorMode : uint8_t { kTiled, kIm2col, kIm2colW, kIm2colW128 };
+inline bool IsWide(TensorMode mode) { return mode >= TensorMode::kIm2colW; }
 
 struct TensorMap {
   TensorMode mode = TensorMode::kTiled;
@@ -77,13 +77,20 @@ struct TensorMap {
   std::array<uint64_t, kMaxTensorRank> stride{};  // bytes; [0] is the element's size
   std::array<uint32_t, kMaxTensorRank> box{};     // tiled
   std::array<uint32_t, kMaxTensorRank> element_stride{1, 1, 1, 1, 1};
-  // im2col: bounding box corners of W, H, D (dimensions 1..rank-2; interleaved 0..rank-3), channels and
-  // pixels of a copy; an interleaved one copies a slice a pixel.
+  // im2col: bounding box corners of W, H, D (dimensions 1..rank-2; interleaved 0..rank-3; wide: of W),
+  // channels and pixels of a copy; an interleaved one copies a slice a pixel.
   std::array<int32_t, 3> lower{}, upper{};
   uint32_t channels = 0, pixels = 0;
 };
 
+inline bool Interleaved(const TensorMap& map) { return map.interleave != TensorInterleave::kNone; }
+
 int TensorElementBytes(TensorDataType type);  // 0 for packed types of 4 and 6 bits
+int TensorElementBits(TensorDataType type);
+// Packed types that lie in shared memory as 16 elements in each 16 bytes: loads leave the rest of them as it
+// is, stores of 6-bit elements take the low bits of 16 bytes. 128 elements a row, always.
+inline bool IsPadded(TensorDataType type) { return type >= TensorDataType::k16U4Align16; }
+constexpr uint32_t kPaddedRow = 128;
 // The PTX type that reductions through the map work on.
 Type TensorElementType(TensorDataType type);
 // TFLOAT32 and TFLOAT32_FTZ round on the way into shared memory, to nearest even, subnormals and infinities
@@ -105,29 +112,7 @@ absl::StatusOr<TensorMap> DecodeTensorMap(const uint8_t* bytes);
 absl::StatusOr<TensorMap> ReadTensorMapFields(const uint8_t* bytes);
 void WriteTensorMapFields(const TensorMap& map, uint8_t* out);
 
-// Bytes of one copy: what an mbarrier counts; and what they lie in in shared memory.
-uint64_t TensorCopyBytes(const TensorMap& map);
-uint64_t TensorSharedBytes(const TensorMap& map);
-
-// What an H200 faults on (illegal instruction): a first coordinate that is no multiple of 16 bytes. Empty:
-// none.
-std::string TensorCoordinateError(const TensorMap& map, const int32_t* coordinates);
-
-// Where the 16-byte chunk at this shared address goes.
-uint32_t SwizzleAddress(TensorSwizzle swizzle, uint32_t address);
-
-// A run of bytes of one copy: where it lies in the box and in global memory (0 with `outside`: the
-// fill).
-struct TensorRun {
-  uint32_t offset = 0;
-  uint64_t address = 0;
-  uint32_t bytes = 0;
-  bool outside = false;
-  bool below = false;  // outside, by a negative coordinate: an H200 faults on storing there
-};
-// Runs in the order of the box, each within one row. `coordinates` has `rank` entries; `offsets` those of
-// im2col, rank - 2.
-void WalkTensor(const TensorMap& map, const int32_t* coordinates, const uint16_t* offsets,
-                const std::function<void(const TensorRun&)>& run);
+// Bytes within which a swizzle moves chunks; 0: none.
+uint32_t SwizzleSpan(TensorSwizzle swizzle);
 
 }  // namespace understudy::emu::ptx

@@ -13,6 +13,12 @@ using emu::ptx::TensorMap;
 
 Driver& D() { return Driver::Get(); }
 
+bool IsBlackwell() {
+  Context* context = nullptr;
+  return D().Current(&context) == CUDA_SUCCESS &&
+         context->device->Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 10;
+}
+
 CUresult Start(TensorMap* map, CUtensorMap* out, CUtensorMapDataType type, cuuint32_t rank, void* address,
                const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* steps,
                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
@@ -25,11 +31,8 @@ CUresult Start(TensorMap* map, CUtensorMap* out, CUtensorMapDataType type, cuuin
                       promotion <= 3 && fill >= 0 && fill <= 1,
                   CUDA_ERROR_INVALID_VALUE);
   // Elements of four and six bits, and swizzles with atoms of their own, came with Blackwell.
-  Context* context = nullptr;
-  const bool blackwell = D().Current(&context) == CUDA_SUCCESS &&
-                         context->device->Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 10;
   US_CUDA_REQUIRE(
-      blackwell || (type < CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B && swizzle <= CU_TENSOR_MAP_SWIZZLE_128B),
+      IsBlackwell() || (type < CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B && swizzle <= CU_TENSOR_MAP_SWIZZLE_128B),
       CUDA_ERROR_INVALID_VALUE);
   US_CUDA_REQUIRE(interleave == CU_TENSOR_MAP_INTERLEAVE_NONE || rank >= 3, CUDA_ERROR_INVALID_VALUE);
   map->rank = static_cast<int>(rank);
@@ -70,13 +73,13 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* out, CUtensorMapDataType type, cuui
   US_CUDA_REQUIRE(box != nullptr, CUDA_ERROR_INVALID_VALUE);
   US_CUDA_TRY(
       Start(&map, out, type, rank, address, dims, strides, steps, interleave, swizzle, promotion, fill));
-  uint64_t bytes = static_cast<uint64_t>(emu::ptx::TensorElementBytes(map.type));
+  uint64_t bits = static_cast<uint64_t>(emu::ptx::TensorElementBits(map.type));
   for (cuuint32_t d = 0; d < rank; ++d) {
     map.box[d] = box[d];
-    bytes *= box[d];
+    bits *= box[d];
   }
   // A box goes into the shared memory of a block.
-  US_CUDA_REQUIRE(bytes <= 232448, CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_REQUIRE(bits / 8 <= 232448, CUDA_ERROR_INVALID_VALUE);
   return Finish(map, out);
 }
 
@@ -95,6 +98,29 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap* out, CUtensorMapDataType type, cuu
   // What is left between the corners is where a kernel's window may begin.
   for (cuuint32_t d = 0; d + 2 < rank; ++d)
     US_CUDA_REQUIRE(static_cast<int64_t>(dims[d + 1]) + upper[d] - lower[d] > 0, CUDA_ERROR_INVALID_VALUE);
+  map.channels = channels;
+  map.pixels = pixels;
+  return Finish(map, out);
+}
+
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap* out, CUtensorMapDataType type, cuuint32_t rank,
+                                     void* address, const cuuint64_t* dims, const cuuint64_t* strides,
+                                     int lower, int upper, cuuint32_t channels, cuuint32_t pixels,
+                                     const cuuint32_t* steps, CUtensorMapInterleave interleave,
+                                     CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+                                     CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+  TensorMap map;
+  US_CUDA_REQUIRE(IsBlackwell(), CUDA_ERROR_NOT_SUPPORTED);
+  US_CUDA_REQUIRE(
+      rank >= 3 && mode >= CU_TENSOR_MAP_IM2COL_WIDE_MODE_W && mode <= CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128,
+      CUDA_ERROR_INVALID_VALUE);
+  US_CUDA_TRY(
+      Start(&map, out, type, rank, address, dims, strides, steps, interleave, swizzle, promotion, fill));
+  map.mode = mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W ? emu::ptx::TensorMode::kIm2colW
+                                                      : emu::ptx::TensorMode::kIm2colW128;
+  US_CUDA_REQUIRE(static_cast<int64_t>(dims[1]) + upper - lower > 0, CUDA_ERROR_INVALID_VALUE);
+  map.lower[0] = lower;
+  map.upper[0] = upper;
   map.channels = channels;
   map.pixels = pixels;
   return Finish(map, out);

@@ -212,5 +212,34 @@ TEST_F(Async, MulticastAndRemoteStoresSignalEveryCta) {
   EXPECT_EQ(Word(m.shared(0) + 64), 4242u);
 }
 
+// PTX ISA 8.8, "st.async", "red.async": with .release they are of global memory and have no mbarrier.
+TEST(AsyncSm100, ReleasedStoresAndReductionsReachGlobalMemory) {
+  MemoryMachine::Shape shape;
+  shape.target = "sm_100a";
+  MemoryMachine m(shape);
+  uint8_t* buffer = m.Map(kBuffer, 4096, "flags");
+  for (int lane = 0; lane < 32; ++lane) {
+    m.Set("%d9", lane, kBuffer + 8 * static_cast<uint64_t>(lane));
+    m.Set("%r1", lane, 0x10000u + static_cast<uint32_t>(lane));
+    m.Set("%h1", lane, static_cast<uint64_t>(3 * lane));
+  }
+  m.SetAll("%d8", kBuffer + 1024);
+  ASSERT_EQ(m.Run("st.async.release.gpu.global.u32 [%d9], %r1; st.async.mmio.release.sys.u16 [%d9+4], %h1;"
+                  "red.async.release.gpu.global.add.u32 [%d8], %r1;",
+                  0xff),
+            ExecResult::kNext)
+      << m.fault().message;
+  uint32_t sum = 0;
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    const bool runs = lane < 8;
+    EXPECT_EQ(Word(buffer + 8 * lane), runs ? 0x10000 + lane : 0) << lane;
+    EXPECT_EQ(Word(buffer + 8 * lane + 4), runs ? 3 * lane : 0) << lane;
+    if (runs) sum += 0x10000 + lane;
+  }
+  EXPECT_EQ(Word(buffer + 1024), sum);
+  m.SetAll("%d9", 0x1234000);
+  ASSERT_EQ(m.Run("st.async.release.gpu.global.u32 [%d9], %r1;", 1), ExecResult::kFault);
+}
+
 }  // namespace
 }  // namespace understudy::emu::ptx

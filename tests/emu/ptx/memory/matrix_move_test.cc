@@ -86,5 +86,110 @@ TEST(MatrixMove, WmmaStoreOfAnotherOrderTransposes) {
     }
 }
 
+// Rows of 16 bytes, or of 16 elements of 6 or 4 bits and padding, all distinct as far as their bits allow.
+struct ByteRows {
+  int bits = 8;
+  uint8_t Element(int row, int col) const {
+    return static_cast<uint8_t>((row * 37 + col * 11 + row / 8) & ((1 << bits) - 1));
+  }
+  void Write(MemoryMachine& m, int rows) const {
+    std::memset(m.shared(), 0xff, 512);
+    for (int row = 0; row < rows; ++row) {
+      m.Set("%r9", row, RowAddress(row));
+      uint8_t* to = m.shared() + RowAddress(row);
+      for (int at = 0; at < 16 * bits; ++at) {
+        const int bit = Element(row, at / bits) >> at % bits & 1;
+        to[at / 8] = static_cast<uint8_t>((to[at / 8] & ~(1 << at % 8)) | bit << at % 8);
+      }
+    }
+  }
+};
+MemoryMachine Blackwell() {
+  MemoryMachine::Shape shape;
+  shape.target = "sm_100a";
+  return MemoryMachine(shape);
+}
+std::string Registers(int count) {
+  std::string text = "{";
+  for (int i = 0; i < count; ++i) text += (i == 0 ? "%r" : ",%r") + std::to_string(i);
+  return text + "}";
+}
+
+// PTX ISA 8.8, "ldmatrix": four consecutive threads load a row of an 8x16 matrix, four consecutive columns
+// each.
+TEST(MatrixMove, LdmatrixOfPackedRows) {
+  for (const int bits : {4, 6})
+    for (const int count : {1, 2, 4}) {
+      MemoryMachine m = Blackwell();
+      const ByteRows rows{bits};
+      rows.Write(m, 8 * count);
+      ASSERT_EQ(m.Run("ldmatrix.sync.aligned.m8n16.x" + std::to_string(count) + ".shared.b8x16" +
+                      (bits == 4 ? ".b4x16_p64 " : ".b6x16_p32 ") + Registers(count) + ", [%r9];"),
+                ExecResult::kNext)
+          << m.fault().message;
+      for (int reg = 0; reg < count; ++reg)
+        for (int lane = 0; lane < 32; ++lane)
+          for (int e = 0; e < 4; ++e)
+            ASSERT_EQ(m.Get("%r" + std::to_string(reg), lane) >> 8 * e & 0xff,
+                      rows.Element(8 * reg + lane / 4, 4 * (lane % 4) + e))
+                << bits << " bits, register " << reg << " lane " << lane;
+    }
+}
+
+// The same for 16x16, transposed: thread t of the first four of a row's threads holds columns 4t.. of that
+// row and of the one eight below, which in memory are four rows of one column.
+TEST(MatrixMove, LdmatrixOfTransposedBytes) {
+  for (const int bits : {4, 6, 8})
+    for (const int count : {1, 2}) {
+      MemoryMachine m = Blackwell();
+      const ByteRows rows{bits};
+      rows.Write(m, 16 * count);
+      ASSERT_EQ(m.Run("ldmatrix.sync.aligned.m16n16.x" + std::to_string(count) + ".trans.shared" +
+                      (bits == 8   ? ".b8 "
+                       : bits == 4 ? ".b8x16.b4x16_p64 "
+                                   : ".b8x16.b6x16_p32 ") +
+                      Registers(2 * count) + ", [%r9];"),
+                ExecResult::kNext)
+          << m.fault().message;
+      for (int matrix = 0; matrix < count; ++matrix)
+        for (int i = 0; i < 16; ++i)
+          for (int j = 0; j < 16; ++j) {
+            // Element (i, j) of the transposed matrix.
+            const int lane = i % 8 * 4 + j / 4, reg = 2 * matrix + i / 8;
+            ASSERT_EQ(m.Get("%r" + std::to_string(reg), lane) >> j % 4 * 8 & 0xff,
+                      rows.Element(16 * matrix + j, i))
+                << bits << " bits, matrix " << matrix << " (" << i << ", " << j << ")";
+          }
+    }
+}
+
+// PTX ISA 8.8, "stmatrix": a 16x8 matrix lies in registers as mma's accumulator of that shape (c0 and c1 in
+// row lane / 4, c2 and c3 eight below) and is stored by columns.
+TEST(MatrixMove, StmatrixOfTransposedBytes) {
+  for (const int count : {1, 2, 4}) {
+    MemoryMachine m = Blackwell();
+    const auto element = [](int matrix, int i, int j) {
+      return static_cast<uint8_t>(matrix * 64 + 8 * i + j * 3);
+    };
+    for (int row = 0; row < 8 * count; ++row) m.Set("%r9", row, RowAddress(row));
+    for (int matrix = 0; matrix < count; ++matrix)
+      for (int lane = 0; lane < 32; ++lane) {
+        const int i = lane / 4, j = lane % 4 * 2;
+        m.Set("%r" + std::to_string(matrix), lane,
+              element(matrix, i, j) | element(matrix, i, j + 1) << 8 | element(matrix, i + 8, j) << 16 |
+                  uint32_t{element(matrix, i + 8, j + 1)} << 24);
+      }
+    ASSERT_EQ(m.Run("stmatrix.sync.aligned.m16n8.x" + std::to_string(count) + ".trans.shared.b8 [%r9], " +
+                    Registers(count) + ";"),
+              ExecResult::kNext)
+        << m.fault().message;
+    for (int matrix = 0; matrix < count; ++matrix)
+      for (int i = 0; i < 16; ++i)
+        for (int j = 0; j < 8; ++j)
+          ASSERT_EQ(m.shared()[RowAddress(8 * matrix + j) + i], element(matrix, i, j))
+              << "matrix " << matrix << " (" << i << ", " << j << ")";
+  }
+}
+
 }  // namespace
 }  // namespace understudy::emu::ptx

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensor-map copies against a reference that visits single elements, written from the CUDA driver manual's
-// description of tiles and im2col boxes and the drawn swizzles (16-byte chunk c of 128-byte line r goes to
-// chunk c ^ r % 8, and accordingly for 64 and 32 bytes).
+// description of tiles and im2col boxes and the PTX manual's tables of swizzles.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 #include <random>
 
-#include "emu/ptx/semantics/tensor_map.h"
+#include "emu/ptx/semantics/tensor_walk.h"
 #include "tests/emu/ptx/memory/memory_machine.h"
 
 namespace understudy::emu::ptx {
@@ -16,13 +15,44 @@ namespace {
 
 constexpr uint64_t kBuffer = 0x7f0000000000, kMapAddress = 0x7e0000000000;
 
+// PTX ISA 8.8, "Swizzling Modes": each line of 128 bytes shows which 16-byte chunk of the source lies where;
+// the patterns repeat.
+constexpr int k32[][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}};
+constexpr int k64[][8] = {
+    {0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5}, {3, 2, 1, 0, 7, 6, 5, 4}};
+constexpr int k128[][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0, 3, 2, 5, 4, 7, 6}, {2, 3, 0, 1, 6, 7, 4, 5},
+                           {3, 2, 1, 0, 7, 6, 5, 4}, {4, 5, 6, 7, 0, 1, 2, 3}, {5, 4, 7, 6, 1, 0, 3, 2},
+                           {6, 7, 4, 5, 2, 3, 0, 1}, {7, 6, 5, 4, 3, 2, 1, 0}};
+constexpr int kAtom32[][8] = {
+    {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 6, 7, 4, 5}, {4, 5, 6, 7, 0, 1, 2, 3}, {6, 7, 4, 5, 2, 3, 0, 1}};
+constexpr int kAtom64[][8] = {{0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 6, 7, 0, 1, 2, 3}};
+
 uint32_t Swizzled(TensorSwizzle swizzle, uint32_t at) {
-  const uint32_t line = at / 128, in_line = at % 128, chunk = in_line / 16, rest = at % 16;
-  uint32_t flip = 0;
-  if (swizzle == TensorSwizzle::k128B) flip = line % 8;
-  if (swizzle == TensorSwizzle::k64B) flip = line % 8 % 4;
-  if (swizzle == TensorSwizzle::k32B) flip = line % 2;
-  return line * 128 + (chunk ^ flip) * 16 + rest;
+  const uint32_t line = at / 128, chunk = at % 128 / 16;
+  const auto place = [&](const int(*pattern)[8], uint32_t lines, bool flip) {
+    for (uint32_t to = 0; to < 8; ++to)
+      if (static_cast<uint32_t>(pattern[line % lines][to]) == chunk)
+        // "A flip of adjacent 8-bytes within the 16-byte data at every alternate shared memory line."
+        return line * 128 + to * 16 + (flip && line % 2 == 1 ? (at + 8) % 16 : at % 16);
+    return at;
+  };
+  switch (swizzle) {
+    case TensorSwizzle::kNone:
+      return at;
+    case TensorSwizzle::k32B:
+      return place(k32, 2, false);
+    case TensorSwizzle::k64B:
+      return place(k64, 4, false);
+    case TensorSwizzle::k128B:
+      return place(k128, 8, false);
+    case TensorSwizzle::k128BAtom32B:
+      return place(kAtom32, 4, false);
+    case TensorSwizzle::k128BAtom32BFlip8B:
+      return place(kAtom32, 4, true);
+    case TensorSwizzle::k128BAtom64B:
+      return place(kAtom64, 2, false);
+  }
+  return at;
 }
 
 struct Tile {
@@ -38,10 +68,10 @@ std::vector<uint8_t> Reference(const Tile& t, const uint8_t* global, uint32_t sh
   for (int i = 0; i < map.rank; ++i)
     count[i] = i == 0 ? map.box[0] : (map.box[i] + map.element_stride[i] - 1) / map.element_stride[i];
   // A row that is shorter than its swizzle leaves the rest of the span as it is.
-  const uint32_t span = map.swizzle == TensorSwizzle::k32B    ? 32
-                        : map.swizzle == TensorSwizzle::k64B  ? 64
-                        : map.swizzle == TensorSwizzle::k128B ? 128
-                                                              : 0;
+  const uint32_t span = map.swizzle == TensorSwizzle::kNone  ? 0
+                        : map.swizzle == TensorSwizzle::k32B ? 32
+                        : map.swizzle == TensorSwizzle::k64B ? 64
+                                                             : 128;
   const uint32_t pitch = std::max(span, count[0] * static_cast<uint32_t>(element));
   uint32_t row = 0;
   for (uint32_t e = 0; e < count[4]; ++e)
@@ -76,7 +106,8 @@ TEST(Tensor, TilesOfAllRanksAndSwizzlesLoadAndStore) {
   std::mt19937 random(5);
   for (int rank = 1; rank <= 5; ++rank)
     for (TensorSwizzle swizzle :
-         {TensorSwizzle::kNone, TensorSwizzle::k32B, TensorSwizzle::k64B, TensorSwizzle::k128B})
+         {TensorSwizzle::kNone, TensorSwizzle::k32B, TensorSwizzle::k64B, TensorSwizzle::k128B,
+          TensorSwizzle::k128BAtom32B, TensorSwizzle::k128BAtom32BFlip8B, TensorSwizzle::k128BAtom64B})
       for (int trial = 0; trial < 6; ++trial) {
         MemoryMachine m;
         uint8_t* global = m.Map(kBuffer, 1 << 20, "tensor");
@@ -100,7 +131,10 @@ TEST(Tensor, TilesOfAllRanksAndSwizzlesLoadAndStore) {
         for (int i = 0; i < rank; ++i) {
           map.dim[i] = i == 0 ? 100 / element : 3 + random() % 5;
           if (i > 0) map.stride[i] = stride, stride *= map.dim[i];
-          map.box[i] = i == 0 ? (trial == 2 ? 16 : inner) / element : 1 + random() % (rank > 3 ? 3 : 5);
+          map.box[i] = i == 0 ? (trial == 2 ? 16 : inner) / element
+                              : 1 + random() % (rank > 4   ? 2
+                                                : rank > 3 ? 3
+                                                           : 5);
           map.element_stride[i] = i > 0 && trial > 3 ? 1 + random() % 2 : 1;
           // In dimension 0 by 16 bytes: others are faults.
           const int32_t unit = i == 0 ? 16 / static_cast<int32_t>(element) : 1;
@@ -108,7 +142,7 @@ TEST(Tensor, TilesOfAllRanksAndSwizzlesLoadAndStore) {
           m.SetAll("%r" + std::to_string(10 + i), static_cast<uint32_t>(t.at.back()));
         }
         ASSERT_TRUE(EncodeTensorMap(map, descriptor).ok()) << EncodeTensorMap(map, descriptor);
-        const uint64_t bytes = TensorCopyBytes(map);
+        const uint64_t bytes = TensorCopyBytes(map, {});
         ASSERT_LE(bytes, 6000u);
         std::memset(m.shared(), 0xcc, 8192);
         m.SetAll("%d1", kMapAddress);
