@@ -38,7 +38,8 @@ INSTANTIATE_TEST_SUITE_P(Files, PtxConform,
                                          "ptx/convert.jsonl.zst", "ptx/half.jsonl.zst", "ptx/float.jsonl.zst",
                                          "ptx/integer.jsonl.zst", "ptx/integer_more.jsonl.zst",
                                          "ptx/contraction.jsonl.zst", "ptx/matrix_move.jsonl.zst",
-                                         "ptx/wmma.jsonl.zst", "ptx/copies.jsonl.zst"),
+                                         "ptx/wmma.jsonl.zst", "ptx/copies.jsonl.zst",
+                                         "ptx/special.jsonl.zst"),
                          [](const auto& info) {
                            std::string name = info.param;
                            name = name.substr(name.rfind('/') + 1);

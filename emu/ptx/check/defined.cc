@@ -239,8 +239,14 @@ void DefinedChecker::Route(WarpState& warp, const Inst& inst, const DefinedFacts
     for (int lane = 0; lane < kWarpSize; ++lane)
       if ((mask >> lane & 1) == 0) data[lane] = ~0u;
   }
+  // What the executor gives for lanes that are no more would pass for defined.
+  const uint32_t lanes = warp.lanes, exited = warp.exited;
+  warp.lanes = ~0u;
+  warp.exited = 0;
   const ExecFn fn = inst.wrapped != nullptr ? inst.wrapped : inst.exec;
   fn(warp, shadow);
+  warp.lanes = lanes;
+  warp.exited = exited;
   if (data != nullptr)
     for (int lane = 0; lane < kWarpSize; ++lane)
       if ((mask >> lane & 1) == 0) data[lane] = keep[static_cast<size_t>(lane)];

@@ -62,6 +62,9 @@ class Strict : public Observer {
   }
 
   ExecResult ExecuteTogether(WarpState& warp, const Inst& inst, bool gathered) override {
+    if (On(checks_.barriers) &&
+        sync_.Together(warp, inst, warp.frame->function->code[warp.pc]) == ExecResult::kFault)
+      return ExecResult::kFault;
     return Run(warp, inst, inst.wrapped, gathered);
   }
 

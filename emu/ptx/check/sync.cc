@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "emu/ptx/semantics/mbarrier.h"
 #include "emu/ptx/semantics/memory_access.h"
+#include "emu/ptx/semantics/shuffle.h"
 
 namespace understudy::emu::ptx {
 namespace {
@@ -153,6 +154,30 @@ ExecResult SyncChecker::MemberMask(WarpState& warp, const Inst& inst) {
                  absl::StrFormat("lane %d is not in its own member mask 0x%08x", lane, members));
   }
   return ExecResult::kNext;
+}
+
+// Nobody waits for lanes that have exited (CUDA C++ Programming Guide, "Warp Vote Functions": all non-exited
+// threads named in the mask), but a mask that names them is often one that was meant for the whole warp, and
+// what a shuffle reads of one is undefined.
+ExecResult SyncChecker::Together(WarpState& warp, const Inst& inst, const Inst& place) {
+  if (inst.text == nullptr || inst.member_mask < 0 || warp.exited == 0) return ExecResult::kNext;
+  for (uint32_t m = inst.text->op == Op::kShfl ? warp.mask : 0; m != 0; m &= m - 1) {
+    const int lane = std::countr_zero(m);
+    const ShuffleSource from =
+        SourceOf(ShuffleOf(*inst.text), lane, warp.U32(inst.src(2))[lane], warp.U32(inst.src(3))[lane]);
+    if ((warp.exited >> from.lane & 1) == 0) continue;
+    return Add(
+        CheckSeverity::kWarning, warp, place, lane, absl::StrFormat("lane %d", from.lane),
+        absl::StrFormat("lane %d reads a register of lane %d, which has exited: the result is undefined",
+                        lane, from.lane));
+  }
+  const int first = std::countr_zero(warp.mask);
+  const auto members = static_cast<uint32_t>(warp.Lane(inst.src(inst.member_mask), first));
+  if ((members & warp.exited) == 0) return ExecResult::kNext;
+  return Add(
+      CheckSeverity::kWarning, warp, place, first, absl::StrFormat("member mask 0x%08x", members),
+      absl::StrFormat("the member mask 0x%08x names lanes 0x%08x, which have exited: they take no part",
+                      members, members & warp.exited));
 }
 
 ExecResult SyncChecker::MbarrierInit(WarpState& warp, const Inst& inst) {

@@ -27,6 +27,9 @@ class SyncChecker {
   void EndCta(Cta& cta);
   // Before the lanes in Warp::mask execute it.
   ExecResult Before(WarpState& warp, const Inst& inst);
+  // Before the lanes of a member mask that have not exited (Warp::mask) execute it, as `place` of the
+  // program.
+  ExecResult Together(WarpState& warp, const Inst& inst, const Inst& place);
   ExecResult After(WarpState& warp, const Inst& inst, const AccessLog& log);
 
  private:

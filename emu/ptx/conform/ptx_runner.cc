@@ -4,10 +4,21 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emu/ptx/check/global_memory.h"
 #include "emu/ptx/parse/parse.h"
 #include "src/base/status.h"
 
 namespace understudy::emu::ptx {
+namespace {
+
+bool UsesHeap(const Program& program) {
+  using Builtin = BoundFunction::Builtin;
+  return std::any_of(program.functions().begin(), program.functions().end(), [](const BoundFunction& f) {
+    return f.builtin == Builtin::kMalloc || f.builtin == Builtin::kFree;
+  });
+}
+
+}  // namespace
 
 PtxRunner::PtxRunner(const std::string& ptx) {
   options.print = [this](const std::string& text) { printed += text; };
@@ -102,7 +113,22 @@ absl::StatusOr<LaunchResult> PtxRunner::RunWithBytes(const std::string& entry, D
   for (size_t i = 0; i < params.size() && i < offsets.size(); ++i)
     std::copy_n(params[i].data(), std::min<size_t>(kernel->text->parameters[i].size, params[i].size()),
                 launch.params.data() + offsets[i]);
-  return RunLaunch(*program_, *kernel, launch, &memory, options);
+  LaunchOptions with_heap = options;
+  if (!options.allocate && UsesHeap(*program_)) {
+    if (!heap_) {
+      const uint64_t base = Allocate(kDeviceHeapBytes, "the device heap");
+      if (options.global_memory != nullptr) options.global_memory->Track(base, kDeviceHeapBytes);
+      heap_ = DeviceHeap(base, kDeviceHeapBytes);
+    }
+    with_heap.allocate = [this](uint64_t bytes) {
+      const uint64_t address = heap_.Allocate(bytes);
+      if (address != 0 && options.global_memory != nullptr) options.global_memory->Undefine(address, bytes);
+      return address;
+    };
+    with_heap.release = [this](uint64_t address) { return heap_.Free(address); };
+  }
+  ++options.grid_id;
+  return RunLaunch(*program_, *kernel, launch, &memory, with_heap);
 }
 
 }  // namespace understudy::emu::ptx

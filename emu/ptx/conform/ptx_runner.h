@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "emu/memory/address_space.h"
+#include "emu/ptx/core/device_heap.h"
 #include "emu/ptx/core/launch.h"
 #include "emu/ptx/core/program.h"
 
@@ -42,8 +43,10 @@ class PtxRunner {
   absl::StatusOr<LaunchResult> RunWithBytes(const std::string& entry, Dim3 grid, Dim3 block,
                                             const std::vector<std::vector<uint8_t>>& params);
 
-  LaunchOptions options;  // print collects into `printed` unless replaced
-  LaunchConfig config;    // what Run does not set: cluster, dynamic shared memory, cooperative
+  // Unless replaced, print collects into `printed`, and allocate and release serve a device heap of 8 MiB
+  // that lives as long as the runner.
+  LaunchOptions options;
+  LaunchConfig config;  // what Run does not set: cluster, dynamic shared memory, cooperative
   std::string printed;
   AddressSpace memory;
 
@@ -53,6 +56,7 @@ class PtxRunner {
   absl::Status status_;
   std::shared_ptr<const Program> program_;
   std::deque<std::vector<uint64_t>> storage_;
+  DeviceHeap heap_;
   uint64_t next_ = 0x7f00'0000'0000;
 };
 

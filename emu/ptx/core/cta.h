@@ -69,8 +69,9 @@ struct WarpState : Warp {
   uint32_t patience = 0;    // warp instructions that the others may run while lanes are parked
   uint32_t impatience = 0;  // ... that they have run
   uint32_t idle_rounds = 0;
+  // Instructions of its turn, and of the turn's group that runs now: kept for readers of clocks.
   uint64_t executed = 0;
-  uint32_t last_pc = 0;
+  uint32_t executed_of_group = 0;
   // The phase of the cluster barrier that each lane's last arrive ends.
   std::array<uint64_t, kWarpSize> cluster_phase{};
   uint32_t cluster_arrived = 0;       // lanes that have arrived in the current phase

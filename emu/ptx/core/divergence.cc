@@ -138,7 +138,7 @@ bool StartWarp(WarpState& warp, const BoundFunction& kernel) {
   warp.carry = 0;
   warp.parked = warp.impatience = warp.idle_rounds = 0;
   warp.patience = kMaxPatience;
-  warp.executed = 0;
+  warp.executed = warp.executed_of_group = 0;
   warp.cluster_phase.fill(0);
   warp.cluster_arrived = 0;
   warp.async = nullptr;

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emu/ptx/core/fault_report.h"
 
+#include <algorithm>
 #include <bit>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 
 namespace understudy::emu::ptx {
 namespace {
+
+// That the message of a hang shows.
+constexpr size_t kMaxPlaces = 8;
 
 std::string TextAt(const Launch& launch, const BoundFunction& function, uint32_t pc, Location* location) {
   if (pc >= function.text->body.size()) {
@@ -68,8 +74,12 @@ std::string WaitText(const Launch& launch, const Cta& cta, const Group& group) {
     case Group::Wait::kCluster:
       what = "at the cluster's barrier";
       break;
-    default:
-      what = "for a condition";
+    case Group::Wait::kRetry:
+      what = group.frame->function->text->body[group.pc].op == Op::kMbarrier ? "for a phase of an mbarrier"
+                                                                             : "for a condition";
+      break;
+    case Group::Wait::kNone:
+      what = "for its turn";
   }
   return absl::StrFormat("lanes 0x%08x wait %s at line %d '%s'", group.mask, what, location.line, text);
 }
@@ -92,20 +102,40 @@ LaunchFault FaultReport(const WarpState& warp, const Fault& fault, const Launch&
 LaunchFault HangReport(Cluster& cluster, const Launch& launch) {
   LaunchFault report;
   report.kind = FaultKind::kHang;
-  std::string points;
-  int shown = 0;
+  // Each place once: many warps at one of them must not hide another.
+  struct Place {
+    const BoundFunction* function;
+    uint32_t pc;
+    std::string text;
+    int more = 0;
+  };
+  std::vector<Place> places;
   for (uint32_t c = 0; c < cluster.num_ctas; ++c)
     for (uint32_t w = 0; w < cluster.ctas[c]->num_warps; ++w) {
       const WarpState& warp = *cluster.ctas[c]->warps[w];
       for (int i = 0; i < warp.num_groups; ++i) {
         const Group& group = warp.groups[static_cast<size_t>(i)];
-        if (shown == 0)
+        const auto known = std::find_if(places.begin(), places.end(), [&group](const Place& place) {
+          return place.function == group.frame->function && place.pc == group.pc;
+        });
+        if (known != places.end()) {
+          ++known->more;
+          continue;
+        }
+        if (places.empty())
           SetPlace(warp, launch, *group.frame->function, group.pc, std::countr_zero(group.mask), &report);
-        if (shown++ < 8)
-          points += absl::StrFormat("; warp %d: %s", w, WaitText(launch, *cluster.ctas[c], group));
+        std::string text = absl::StrFormat("warp %d: %s", w, WaitText(launch, *cluster.ctas[c], group));
+        if (cluster.num_ctas > 1) text = absl::StrFormat("CTA %d of the cluster, %s", c, text);
+        places.push_back({group.frame->function, group.pc, std::move(text)});
       }
     }
-  if (shown > 8) points += absl::StrFormat("; and %d more", shown - 8);
+  std::string points;
+  for (size_t i = 0; i < places.size() && i < kMaxPlaces; ++i) {
+    points += "; " + places[i].text;
+    if (places[i].more != 0) absl::StrAppendFormat(&points, " (and %d more groups of lanes)", places[i].more);
+  }
+  if (places.size() > kMaxPlaces)
+    absl::StrAppendFormat(&points, "; and %d more places", places.size() - kMaxPlaces);
   report.message = absl::StrFormat("%s: %s%s", FaultKindName(report.kind), PlaceText(report, launch), points);
   return report;
 }

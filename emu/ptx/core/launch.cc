@@ -62,7 +62,8 @@ absl::Status Plan(Launch& launch) {
                                          launch.program->param_block_bytes(*launch.kernel)));
   launch.clusters = Dim3{config.grid.x / config.cluster.x, config.grid.y / config.cluster.y,
                          config.grid.z / config.cluster.z};
-  launch.explicit_cluster = config.explicit_cluster || text.explicit_cluster || config.cluster.count() > 1;
+  launch.explicit_cluster =
+      config.explicit_cluster || text.explicit_cluster || text.cluster[0] != 0 || config.cluster.count() > 1;
   launch.ctas_per_cluster = static_cast<uint32_t>(config.cluster.count());
   launch.threads_per_cta = static_cast<uint32_t>(config.block.count());
   launch.warps_per_cta = (launch.threads_per_cta + kWarpSize - 1) / kWarpSize;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "emu/memory/address_space.h"
 #include "emu/ptx/check/options.h"
 #include "emu/ptx/core/program.h"
@@ -48,14 +50,15 @@ struct LaunchOptions {
   uint64_t seed = 0;     // 0: in order; else blocks, warps and groups of lanes take turns at random by it
   uint32_t threads = 1;  // host threads; checks, cooperative launches and seeds run on one
   std::function<void(const std::string&)> print;  // vprintf's text; stdout when empty
-  // The device heap of malloc/free: an address range mapped in the AddressSpace. Without one malloc gives 0.
+  // The device heap of malloc/free (device_heap.h), in memory mapped in the AddressSpace. Without one malloc
+  // gives 0.
   std::function<uint64_t(uint64_t bytes)> allocate;
-  std::function<bool(uint64_t address)> release;  // false: not an allocation (a fault)
+  std::function<absl::Status(uint64_t address)> release;  // an error is a fault
   // What of global memory was ever written, kept by the caller across launches (check/global_memory.h); with
   // it and Checks::uninit_global fresh memory counts as uninitialised.
   GlobalMemory* global_memory = nullptr;
-  // Called for a launch that uses griddepcontrol or clock: virtual nanoseconds since the device was made.
-  uint64_t time_ns = 0;
+  uint64_t time_ns = 0;  // where %globaltimer begins: virtual nanoseconds since the device was made
+  uint64_t grid_id = 1;  // %gridid: the number of the launch, which is never 0 on a GPU
 };
 
 struct LaunchFault {

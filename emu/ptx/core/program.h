@@ -33,6 +33,7 @@ struct Inst {
   ExecFn exec = nullptr;
   Src guard;  // a predicate row, negation included
   bool has_guard = false;
+  bool reads_clock = false;  // an operand is a special register that is read at each use
   uint16_t num_operands = 0;
   const BoundOperand* operands = nullptr;
   uint64_t aux[2] = {};  // the executor's own: packed modifiers, table indices (from Exec::aux)
@@ -43,7 +44,6 @@ struct Inst {
   ExecFn wrapped = nullptr;
   int16_t member_mask = -1;
   bool has_destination = false;  // operand 0 is written (of warp-synchronous ones)
-  bool reads_clock = false;      // an operand is a special register that is read at each use
 
   const BoundOperand& op(int i) const { return operands[i]; }
   Src src(int i) const { return operands[i].row; }

@@ -48,6 +48,8 @@ uint32_t RunGroup(WarpState& warp, uint32_t limit, ExecResult* last) {
   while (done < limit) {
     const Inst& inst = code[pc];
     uint32_t mask = lanes;
+    if (inst.reads_clock) [[unlikely]]
+      warp.executed_of_group = done;
     if (inst.has_guard) {
       mask &= warp.Pred(inst.guard);
       if constexpr (kChecked) {
@@ -148,6 +150,7 @@ WarpTurn RunWarp(WarpState& warp, uint64_t limit, Random* random) {
         warp, static_cast<uint32_t>(std::min<uint64_t>(limit - turn.executed, quantum)), &last);
     turn.executed += done;
     warp.executed += done;
+    warp.executed_of_group = 0;
     if (last == ExecResult::kFault) {
       turn.fault = true;
       return turn;

@@ -5,6 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "src/base/bits.h"
+
 namespace understudy::emu::ptx {
 namespace {
 
@@ -36,8 +38,10 @@ const std::vector<SpecialInfo>& Specials() {
 }
 // An H200 runs a CTA of 1024 threads in at most 64 warps of an SM.
 constexpr uint32_t kWarpSlots = 64;
-// The driver keeps the first KiB of an SM's shared memory (cudaDevAttrReservedSharedMemoryPerBlock).
-constexpr uint32_t kReservedShared = 1024;
+// Shared memory of an H200 (tests/data/ptx/special.jsonl.zst): the driver keeps the first KiB of a CTA's
+// (cudaDevAttrReservedSharedMemoryPerBlock), of which it uses 288 bytes; a kernel's own is given in units of
+// 128.
+constexpr uint32_t kReservedShared = 1024, kReservedSharedInUse = 288, kSharedUnit = 128;
 
 std::map<std::string, Special> MakeNames() {
   std::map<std::string, Special> names;
@@ -47,7 +51,8 @@ std::map<std::string, Special> MakeNames() {
 }
 
 uint64_t Clock(const WarpState& warp) {
-  return warp.launch->executed.load(std::memory_order_relaxed) + warp.cta->cluster->executed + warp.executed;
+  return warp.launch->executed.load(std::memory_order_relaxed) + warp.cta->cluster->executed + warp.executed +
+         warp.executed_of_group;
 }
 // One instruction a nanosecond: near enough to the hardware for waits to end.
 uint64_t Nanoseconds(const WarpState& warp) { return warp.launch->options.time_ns + Clock(warp); }
@@ -115,14 +120,15 @@ uint64_t UniformValue(const WarpState& warp, Special special) {
     case Special::kNsmid:
       return launch.options.device.sm_count;
     case Special::kGridid:
-      return launch.grid_id;
+      return launch.options.grid_id;
     case Special::kTotalSmemSize:
-      return launch.shared_bytes;
+      return AlignUp(launch.shared_bytes, kSharedUnit);
     case Special::kDynamicSmemSize:
       return config.dynamic_shared_bytes;
     case Special::kAggrSmemSize:
       return launch.shared_bytes + kReservedShared;
     case Special::kReservedSmemOffsetEnd:
+      return kReservedSharedInUse;
     case Special::kReservedSmemOffsetCap:
       return kReservedShared;
     case Special::kClock:
@@ -146,7 +152,8 @@ uint64_t UniformValue(const WarpState& warp, Special special) {
   const int environment = static_cast<int>(special) - static_cast<int>(Special::kEnvreg0);
   if (environment == 1) return config.grid_workspace >> 32;
   if (environment == 2) return config.grid_workspace & 0xffffffff;
-  // What the emulator does not count, the other %envreg, and the fourth elements of vectors.
+  // What the emulator does not count, the other %envreg (an H200's driver keeps numbers of its own in 0, 6
+  // and 10), and the fourth elements of vectors.
   return 0;
 }
 

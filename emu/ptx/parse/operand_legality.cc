@@ -195,6 +195,8 @@ struct Checker {
         const std::string base = operand.special.substr(0, operand.special.find('.'));
         const SpecialRegister* special = FindSpecialRegister(base);
         if (!spec.special || special == nullptr) return Fail(got, Expected(type, length));
+        if (operand.negated && !(spec.negatable && special->type == Type::kPred))
+          return Fail("negated", "a special register without '!' or '-'");
         if (IsFloat(type) || (!RegisterFits(special->type, type, spec.wider) &&
                               !(TypeBits(type) == 16 && TypeBits(special->type) == 32)))
           return Fail(got, Expected(type, length));

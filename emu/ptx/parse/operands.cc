@@ -125,6 +125,8 @@ bool Parser::ParseOperand(Instruction* instruction, Operand* operand) {
     operand->negated = true;
     const bool predicate = operand->kind == Kind::kRegister &&
                            function_->registers[static_cast<size_t>(operand->index)].type == Type::kPred;
+    if (operand->kind == Kind::kSpecial && token.text == "-")
+      return Fail(token.location, "'-' before the special register '%" + operand->special + "'");
     if (operand->kind != Kind::kRegister && operand->kind != Kind::kSpecial)
       return Fail(token.location, "'" + std::string(token.text) + "' before something that is no register");
     if (operand->kind == Kind::kRegister && predicate != (token.text == "!"))

@@ -245,9 +245,12 @@ ExecResult CallBuiltin(WarpState& warp, const BoundFunction& function, uint8_t* 
       case BoundFunction::Builtin::kFree: {
         const uint64_t address = Argument(params, stride, lane, 0);
         const std::lock_guard<std::mutex> lock(launch.host_mutex);
-        if (address != 0 && (!launch.options.release || !launch.options.release(address)))
-          return warp.Fail(FaultKind::kMemory, lane,
-                           absl::StrFormat("free of 0x%x: no allocation of the device heap", address));
+        if (address == 0) break;
+        if (!launch.options.release)
+          return warp.Fail(FaultKind::kHeap, lane,
+                           absl::StrFormat("free of 0x%x: the launch has no device heap", address));
+        if (const absl::Status freed = launch.options.release(address); !freed.ok())
+          return warp.Fail(FaultKind::kHeap, lane, std::string(freed.message()));
         break;
       }
       case BoundFunction::Builtin::kAssertFail: {

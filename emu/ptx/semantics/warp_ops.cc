@@ -9,6 +9,7 @@
 
 #include "emu/ptx/semantics/control.h"
 #include "emu/ptx/semantics/find_exec.h"
+#include "emu/ptx/semantics/shuffle.h"
 
 namespace understudy::emu::ptx {
 namespace {
@@ -28,12 +29,13 @@ void SetSecond(Warp& warp, const Inst& inst, uint32_t value) {
     warp.SetPred(inst.op(0).elements[1].row, value);
 }
 
-enum class Shuffle { kUp, kDown, kButterfly, kIndex };
-
+// A lane that has exited gives 0 and leaves the predicate as it is (recorded on an H200:
+// tests/data/ptx/special.jsonl.zst).
 template <Shuffle mode>
 ExecResult ShflExec(Warp& warp, const Inst& inst) {
   std::array<uint32_t, kWarpSize> source;
   std::copy_n(warp.U32(inst.src(1)), kWarpSize, source.begin());
+  ForLanes(~warp.lanes | warp.exited, [&](int lane) { source[static_cast<size_t>(lane)] = 0; });
   const uint32_t* b_row = warp.U32(inst.src(2));
   const uint32_t* c_row = warp.U32(inst.src(3));
   const Src d = Destination(inst);
@@ -41,28 +43,9 @@ ExecResult ShflExec(Warp& warp, const Inst& inst) {
   uint32_t in_range = 0;
   std::array<uint32_t, kWarpSize> result{};
   ForLanes(warp.mask, [&](int lane) {
-    const int b = static_cast<int>(b_row[lane] & 31), c = static_cast<int>(c_row[lane] & 31);
-    const int segment = static_cast<int>(c_row[lane] >> 8 & 31);
-    const int max_lane = (lane & segment) | (c & ~segment);
-    const int min_lane = lane & segment;
-    int from = 0;
-    bool ok = false;
-    if constexpr (mode == Shuffle::kUp) {
-      from = lane - b;
-      ok = from >= max_lane;
-    } else if constexpr (mode == Shuffle::kDown) {
-      from = lane + b;
-      ok = from <= max_lane;
-    } else if constexpr (mode == Shuffle::kButterfly) {
-      from = lane ^ b;
-      ok = from <= max_lane;
-    } else {
-      from = min_lane | (b & ~segment & 31);
-      ok = from <= max_lane;
-    }
-    if (!ok) from = lane;
-    in_range |= static_cast<uint32_t>(ok) << lane;
-    result[static_cast<size_t>(lane)] = source[static_cast<size_t>(from & 31)];
+    const ShuffleSource from = SourceOf(mode, lane, b_row[lane], c_row[lane]);
+    in_range |= static_cast<uint32_t>(from.in_range) << lane;
+    result[static_cast<size_t>(lane)] = source[static_cast<size_t>(from.lane)];
   });
   ForLanes(warp.mask, [&](int lane) { out[lane] = result[static_cast<size_t>(lane)]; });
   SetSecond(warp, inst, in_range);
@@ -197,9 +180,16 @@ ExecResult ElectExec(Warp& warp, const Inst& inst) {
 }
 
 ExecFn FindShuffle(const Instruction& inst) {
-  if (inst.Has("up")) return ShflExec<Shuffle::kUp>;
-  if (inst.Has("down")) return ShflExec<Shuffle::kDown>;
-  if (inst.Has("bfly")) return ShflExec<Shuffle::kButterfly>;
+  switch (ShuffleOf(inst)) {
+    case Shuffle::kUp:
+      return ShflExec<Shuffle::kUp>;
+    case Shuffle::kDown:
+      return ShflExec<Shuffle::kDown>;
+    case Shuffle::kButterfly:
+      return ShflExec<Shuffle::kButterfly>;
+    case Shuffle::kIndex:
+      break;
+  }
   return ShflExec<Shuffle::kIndex>;
 }
 

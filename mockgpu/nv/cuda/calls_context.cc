@@ -225,7 +225,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
       break;
     case CU_LIMIT_MALLOC_HEAP_SIZE:
       // Not once a kernel has used the heap.
-      US_CUDA_REQUIRE(context->heap.va == 0, CUDA_ERROR_INVALID_VALUE);
+      US_CUDA_REQUIRE(!context->heap, CUDA_ERROR_INVALID_VALUE);
       value = std::max<size_t>(value, 4 << 20);
       break;
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:

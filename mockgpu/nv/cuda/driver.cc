@@ -136,7 +136,7 @@ Context* Driver::MakeContext(Device* device, unsigned flags) {
   context->limits = {
       {CU_LIMIT_STACK_SIZE, 1024},
       {CU_LIMIT_PRINTF_FIFO_SIZE, (8 << 20) + (256 << 10)},
-      {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20},
+      {CU_LIMIT_MALLOC_HEAP_SIZE, emu::ptx::kDeviceHeapBytes},
       {CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 2048},
       {CU_LIMIT_MAX_L2_FETCH_GRANULARITY, 64},
       {CU_LIMIT_PERSISTING_L2_CACHE_SIZE,

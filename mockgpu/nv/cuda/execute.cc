@@ -26,6 +26,7 @@ CUresult ResultOf(emu::ptx::FaultKind kind) {
     case K::kSharedOutOfRange:
     case K::kLocalOutOfRange:
     case K::kStackOverflow:
+    case K::kHeap:
       return CUDA_ERROR_ILLEGAL_ADDRESS;
     case K::kMisaligned:
       return CUDA_ERROR_MISALIGNED_ADDRESS;
@@ -48,18 +49,6 @@ CUresult ResultOf(emu::ptx::FaultKind kind) {
       return CUDA_ERROR_LAUNCH_TIMEOUT;
   }
   return CUDA_ERROR_LAUNCH_FAILED;
-}
-
-uint64_t HeapAllocate(DeviceHeap& heap, uint64_t bytes) {
-  bytes = AlignUp(std::max<uint64_t>(bytes, 1), uint64_t{16});
-  uint64_t at = heap.va;
-  for (const auto& [va, size] : heap.used) {
-    if (va - at >= bytes) break;
-    at = va + size;
-  }
-  if (at + bytes > heap.va + heap.bytes || at + bytes < at) return 0;
-  heap.used[at] = bytes;
-  return at;
 }
 
 }  // namespace
@@ -158,26 +147,26 @@ CUresult Driver::LaunchNow(Stream* stream, const KernelCommand& command) {
   options.device.compute_minor =
       static_cast<uint32_t>(device.Attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
   options.time_ns = stream->time_ns;
+  options.grid_id = ++context.launches;
   if (TracksMemory()) options.global_memory = &global_memory;
   options.print = [&](const std::string& text) {
     context.printed += text;
     if (context.printed.size() > context.limits[CU_LIMIT_PRINTF_FIFO_SIZE]) ShowPrinted(&context);
   };
   if (function.module->uses_heap) {
-    if (context.heap.va == 0) {
+    if (!context.heap) {
       Range* range = nullptr;
       const uint64_t bytes = context.limits[CU_LIMIT_MALLOC_HEAP_SIZE];
       if (Allocate(&context, bytes, RangeKind::kDevice, 0, &range) != CUDA_SUCCESS)
         return CUDA_ERROR_OUT_OF_MEMORY;
-      context.heap.va = range->va;
-      context.heap.bytes = bytes;
+      context.heap = emu::ptx::DeviceHeap(range->va, bytes);
     }
     options.allocate = [&](uint64_t bytes) {
-      const uint64_t va = HeapAllocate(context.heap, bytes);
+      const uint64_t va = context.heap.Allocate(bytes);
       if (va != 0 && TracksMemory()) global_memory.Undefine(va, bytes);
       return va;
     };
-    options.release = [&](uint64_t va) { return va == 0 || context.heap.used.erase(va) != 0; };
+    options.release = [&](uint64_t va) { return context.heap.Free(va); };
   }
   emu::ptx::LaunchConfig config = command.config;
   const size_t stack = context.limits[CU_LIMIT_STACK_SIZE];

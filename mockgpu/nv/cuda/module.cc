@@ -334,8 +334,9 @@ CUresult LoadModule(Driver& driver, Context* context, const std::string& ptx, Mo
     driver.modules.Destroy(module);
     return result;
   }
-  const emu::ptx::Function* const allocator = text->FindFunction("malloc");
-  module->uses_heap = allocator != nullptr && allocator->is_declaration;
+  for (const char* name : {"malloc", "free"})
+    if (const emu::ptx::Function* function = text->FindFunction(name))
+      module->uses_heap = module->uses_heap || function->is_declaration;
   const int optin = context->device->Attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   for (const emu::ptx::BoundFunction& bound : module->program->functions()) {
     if (bound.text == nullptr || !bound.text->is_entry) continue;

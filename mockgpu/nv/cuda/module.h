@@ -62,7 +62,7 @@ struct CUmod_st {
   std::map<std::string, understudy::mockgpu::nv::Global> globals;
   std::map<std::string, CUfunc_st*> functions;  // entries
   CUlib_st* library = nullptr;
-  bool uses_heap = false;  // calls the device's malloc
+  bool uses_heap = false;  // calls the device's malloc or free
 };
 
 struct CUfunc_st {

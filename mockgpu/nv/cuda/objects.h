@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "emu/memory/address_space.h"
+#include "emu/ptx/core/device_heap.h"
 #include "emu/ptx/core/launch.h"
 #include "mockgpu/nv/cuda/cuda_api.h"
 #include "mockgpu/nv/cuda/profiles.h"
@@ -178,12 +179,6 @@ struct Capture {
   std::set<Stream*> streams;
 };
 
-// Blocks of the device heap that kernels malloc from.
-struct DeviceHeap {
-  uint64_t va = 0, bytes = 0;
-  std::map<uint64_t, uint64_t> used;  // va -> bytes
-};
-
 struct GraphEdge {
   Node* from = nullptr;
   Node* to = nullptr;
@@ -209,9 +204,10 @@ struct CUctx_st {
   std::set<CUctx_st*> mapped_peers;
   CUstream_st* legacy = nullptr;
   std::map<std::thread::id, CUstream_st*> per_thread;
-  std::set<CUstream_st*> streams;  // all, with the two kinds above
-  understudy::mockgpu::nv::DeviceHeap heap;
-  std::string printed;  // by kernels, shown at the next synchronisation
+  std::set<CUstream_st*> streams;         // all, with the two kinds above
+  understudy::emu::ptx::DeviceHeap heap;  // made when a kernel first needs it
+  uint64_t launches = 0;                  // of kernels so far: %gridid
+  std::string printed;                    // by kernels, shown at the next synchronisation
 };
 
 struct CUstream_st {

@@ -115,6 +115,49 @@ TEST(BarriersCheckTest, ALaneOutsideItsMemberMaskIsFound) {
   EXPECT_TRUE(good.reports.empty()) << good.Errors();
 }
 
+TEST(BarriersCheckTest, ExitedLanesOfAMemberMaskAreAWarning) {
+  const std::string exit = "setp.ge.u32 %p, %r0, 20;\n@%p exit;\n";
+  for (const char* all : {"bar.warp.sync -1;", "vote.sync.ballot.b32 %r1, %p, -1;",
+                          "match.any.sync.b32 %r1, %r0, -1;", "redux.sync.add.u32 %r1, %r0, -1;",
+                          "elect.sync _|%q, -1;", "shfl.sync.bfly.b32 %r1, %r0, 1, 31, -1;"}) {
+    const Checked c = Barriers(exit + all + "\nret;", 32, "fail");
+    EXPECT_EQ(c.fault.message, "") << all;
+    EXPECT_EQ(c.Errors(), "") << all;
+    EXPECT_NE(c.Errors(CheckSeverity::kWarning)
+                  .find("the member mask 0xffffffff names lanes 0xfff00000, which have exited"),
+              std::string::npos)
+        << all << c.Errors(CheckSeverity::kWarning);
+    EXPECT_NE(c.Errors(CheckSeverity::kWarning).find(all), std::string::npos) << all;
+  }
+  const Checked good = Barriers(exit + "vote.sync.ballot.b32 %r1, %p, 0xfffff;\nret;", 32);
+  EXPECT_TRUE(good.reports.empty()) << good.Errors(CheckSeverity::kWarning);
+  // A warp that never had those lanes.
+  const Checked partial = Barriers("vote.sync.ballot.b32 %r1, 1, -1;\nret;", 20);
+  EXPECT_TRUE(partial.reports.empty()) << partial.Errors(CheckSeverity::kWarning);
+}
+
+TEST(BarriersCheckTest, AShuffleFromAnExitedLaneIsAWarning) {
+  const std::string exit = "setp.ge.u32 %p, %r0, 20;\n@%p exit;\n";
+  const Checked c = Barriers(exit + "shfl.sync.down.b32 %r1, %r0, 16, 31, 0xfffff;\nret;", 32, "fail");
+  EXPECT_EQ(c.fault.message, "");
+  EXPECT_NE(c.Errors(CheckSeverity::kWarning)
+                .find("lane 4 reads a register of lane 20, which has exited: the result is undefined"),
+            std::string::npos)
+      << c.Errors(CheckSeverity::kWarning);
+  // Lanes come to the shuffle at two places: both are looked at together.
+  const Checked parted =
+      Barriers(exit +
+                   "setp.lt.u32 %q, %r0, 4;\n@%q bra A;\nshfl.sync.idx.b32 %r1, %r0, 25, 31, 0xfffff;\n"
+                   "ret;\nA:\nshfl.sync.idx.b32 %r2, %r0, 3, 31, 0xfffff;\nret;",
+               32, "fail");
+  EXPECT_EQ(parted.fault.message, "");
+  EXPECT_NE(parted.Errors(CheckSeverity::kWarning).find("reads a register of lane 25, which has exited"),
+            std::string::npos)
+      << parted.Errors(CheckSeverity::kWarning);
+  const Checked good = Barriers(exit + "shfl.sync.idx.b32 %r1, %r0, 19, 31, 0xfffff;\nret;", 32);
+  EXPECT_TRUE(good.reports.empty()) << good.Errors(CheckSeverity::kWarning);
+}
+
 TEST(BarriersCheckTest, AnMbarrierInitialisedTwiceIsFound) {
   const std::string init = "setp.eq.u32 %p, %r0, 0;\n@%p mbarrier.init.shared.b64 [s], 32;\n";
   const Checked c = Barriers(init + "bar.sync 0;\n@%p mbarrier.init.shared.b64 [s], 32;\nret;", 32);

@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(Files, OwnRecordings,
                                          Recording{"float", 463, 0}, Recording{"integer", 753, 0},
                                          Recording{"integer_more", 997, 0}, Recording{"contraction", 104, 0},
                                          Recording{"matrix_move", 57, 0}, Recording{"wmma", 608, 0},
-                                         Recording{"copies", 1618, 3}),
+                                         Recording{"copies", 1618, 3}, Recording{"special", 43, 0}),
                          [](const auto& info) { return info.param.name; });
 
 TEST_P(OwnRecordings, AreGivenBitForBit) {

@@ -35,7 +35,8 @@ std::set<std::string> InstructionsOfRecordings() {
        {"conformance/ptx/h200.jsonl", "conformance/ptx/mma.jsonl", "conformance/ptx/mma_more.jsonl",
         "conformance/ptx/programs.jsonl", "ptx/warp.jsonl.zst", "ptx/atomic.jsonl.zst",
         "ptx/convert.jsonl.zst", "ptx/half.jsonl.zst", "ptx/float.jsonl.zst", "ptx/integer.jsonl.zst",
-        "ptx/integer_more.jsonl.zst", "ptx/matrix_move.jsonl.zst", "ptx/wmma.jsonl.zst"}) {
+        "ptx/integer_more.jsonl.zst", "ptx/matrix_move.jsonl.zst", "ptx/wmma.jsonl.zst",
+        "ptx/special.jsonl.zst"}) {
     const auto vectors = conform::LoadVectors(std::string("tests/data/") + file);
     EXPECT_TRUE(vectors.ok()) << vectors.status();
     if (!vectors.ok()) continue;
