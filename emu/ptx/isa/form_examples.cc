@@ -223,7 +223,7 @@ Requirement Require(int form) {
   const Form& row = Forms()[static_cast<size_t>(form)];
   std::vector<const ModifierNeed*> needs;
   Requirement out;
-  out.version = row.ptx_version;
+  out.version = std::max(row.ptx_version, 23);  // FormModule has addresses of 64 bits
   for (const Written& example : Write(form, 64))
     for (const ModifierNeed& need : ModifierNeeds()) {
       if (!need.AppliesTo(row.op, example.modifiers)) continue;
@@ -231,9 +231,9 @@ Requirement Require(int form) {
       out.version = std::max(out.version, need.ptx_version);
     }
   static constexpr std::pair<int, char> kTargets[] = {
-      {10, 0},   {11, 0},  {13, 0},    {20, 0},    {30, 0},    {32, 0},    {50, 0},    {52, 0},   {53, 0},
-      {60, 0},   {61, 0},  {70, 0},    {72, 0},    {75, 0},    {80, 0},    {86, 0},    {89, 0},   {90, 0},
-      {90, 'a'}, {100, 0}, {100, 'f'}, {100, 'a'}, {103, 'f'}, {103, 'a'}, {120, 'f'}, {120, 'a'}};
+      {20, 0},  {30, 0},    {32, 0},    {50, 0},    {52, 0},    {53, 0},    {60, 0},   {61, 0},
+      {70, 0},  {72, 0},    {75, 0},    {80, 0},    {86, 0},    {89, 0},    {90, 0},   {90, 'a'},
+      {100, 0}, {100, 'f'}, {100, 'a'}, {103, 'f'}, {103, 'a'}, {120, 'f'}, {120, 'a'}};
   for (const bool all : {true, false})
     for (const auto& [sm, suffix] : kTargets) {
       if (!Admits(compiled.targets, sm, suffix, out.version)) continue;

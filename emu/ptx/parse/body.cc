@@ -55,7 +55,8 @@ void Parser::ParseBody() {
     if (cursor_.position() == before) cursor_.Next();
   }
   if (!diagnostics_.Full())
-    Fail(function_->location, "the body of '" + function_->name + "' has no closing '}'");
+    Fail(cursor_.Peek().location, "the body of '" + function_->name + "', which begins in line " +
+                                      std::to_string(function_->location.line) + ", has no closing '}'");
   while (scopes_.depth() > 0) CloseScope();
 }
 
@@ -94,165 +95,73 @@ void Parser::ResolveLabel(const LabelUse& use, const LabelEntry& entry) {
 }
 
 bool Parser::Statement() {
-  if (cursor_.AcceptPunct(";")) return true;
   const Token& token = cursor_.Peek();
   if (token.kind == Token::Kind::kDot) return DirectiveStatement();
   if (token.kind == Token::Kind::kName && cursor_.IsPunct(":", 1)) return LabelStatement();
   if (token.kind == Token::Kind::kName || cursor_.IsPunct("@")) return ParseInstruction();
-  return Fail(token.location, "expected an instruction, a label or a directive, got " + Describe(token));
+  Fail(token.location, "expected an instruction, a label or a directive, got " + Describe(token));
+  return cursor_.AcceptPunct(";");
 }
 
 bool Parser::DirectiveStatement() {
   const Token word = cursor_.Peek();
-  if (cursor_.AcceptDot("reg")) return ParseRegisterDeclaration();
-  if (word.text == "loc") return ParseLoc();
-  if (cursor_.AcceptDot("pragma")) return ParsePragma();
-  if (cursor_.AcceptDot("file")) return ParseFile();
-  if (cursor_.AcceptDot("section")) return ParseSection();
-  Location where;
-  const Linkage linkage = AcceptLinkage(&where);
-  const Token space = cursor_.Peek();
-  if (space.kind == Token::Kind::kDot)
-    for (const char* name : {"local", "shared", "shared::cta", "param", "global", "const"})
-      if (space.text == name) return ParseVariableDeclaration(linkage);
-  if (word.text == "branchtargets" || word.text == "calltargets" || word.text == "callprototype")
-    return Fail(word.location,
-                Describe(word) + " has no label: expected 'name: " + "." + std::string(word.text) + " ...'");
-  return Fail(word.location, "unknown directive " + Describe(word) + " in a function");
-}
-
-// .loc file line column [, function_name label [+ offset], inlined_at file line column]
-bool Parser::ParseLoc() {
-  const Location where = cursor_.Next().location;
-  for (int i = 0; i < 3; ++i)
-    if (cursor_.Next().kind != Token::Kind::kInteger)
-      return Fail(where, "expected a file, a line and a column after .loc");
-  if (!cursor_.AcceptPunct(",")) return true;
-  if (cursor_.Peek().text == "function_name") {
-    cursor_.Next();
-    std::string_view name;
-    Location at;
-    if (!ParseName("a label of .debug_str", &name, &at)) return false;
-    if (cursor_.AcceptPunct("+")) {
-      Constant ignored;
-      if (!ParseInteger(&cursor_, "an offset", &ignored)) return false;
-    }
-    if (!Expect(",", "before inlined_at")) return false;
+  const Directive* directive = FindDirective(word.text);
+  if (directive == nullptr) {
+    Nearest nearest(word.text);
+    ForEachDirective(kInBody, [&](const Directive& d) { nearest.Try(d.name); });
+    return Fail(word.location, "unknown directive " + Describe(word) + " in a function" + nearest.Text());
   }
-  if (cursor_.Peek().text != "inlined_at")
-    return Fail(cursor_.Peek().location, "expected inlined_at, got " + Describe(cursor_.Peek()));
-  cursor_.Next();
-  for (int i = 0; i < 3; ++i)
-    if (cursor_.Next().kind != Token::Kind::kInteger)
-      return Fail(where, "expected a file, a line and a column after inlined_at");
-  return true;
+  switch (directive->id) {
+    case DirectiveId::kReg:
+      cursor_.Next();
+      return ParseRegisterDeclaration();
+    case DirectiveId::kLoc:
+      return ParseLoc();
+    case DirectiveId::kPragma:
+      Require(directive->id, cursor_.Next().location);
+      return ParsePragma(kInBody);
+    case DirectiveId::kAlias:
+      Require(directive->id, cursor_.Next().location);
+      return ParseAlias();
+    case DirectiveId::kBranchtargets:
+    case DirectiveId::kCalltargets:
+    case DirectiveId::kCallprototype:
+      return Fail(word.location, Describe(word) + " has no label: expected 'name: " + "." +
+                                     std::string(word.text) + " ...'");
+    default:
+      if ((directive->places & kInBody) != 0) return ParseVariableDeclaration(Linkage::kNone, {});
+      return Fail(word.location, "'." + std::string(word.text) + "' in a function: expected it " +
+                                     PlacesText(directive->places));
+  }
 }
 
 bool Parser::LabelStatement() {
   const Token label = cursor_.Next();
   cursor_.Next();  // :
-  if (cursor_.AcceptDot("branchtargets")) return ParseBranchTargets(label.text, label.location);
-  if (cursor_.AcceptDot("calltargets")) return ParseCallTargets(label.text, label.location);
-  if (cursor_.AcceptDot("callprototype")) return ParseCallPrototype(label.text, label.location);
-  const int index = static_cast<int>(function_->body.size());
-  if (!scopes_.DeclareLabel(label.text, {LabelEntry::Kind::kCode, index})) {
-    Fail(label.location, "the label '" + std::string(label.text) + "' is defined twice in this block");
-    return true;
+  if (label.text == "_" || label.text == "WARP_SZ")
+    return Fail(label.location, "expected the name of a label, got " + Describe(label));
+  const Token word = cursor_.Peek();
+  if (word.kind == Token::Kind::kDot) {
+    const Directive* directive = FindDirective(word.text);
+    if (directive != nullptr && (directive->places & kAtLabel) != 0) {
+      Require(directive->id, cursor_.Next().location);
+      return directive->id == DirectiveId::kBranchtargets ? ParseBranchTargets(label.text, label.location)
+             : directive->id == DirectiveId::kCalltargets ? ParseCallTargets(label.text, label.location)
+                                                          : ParseCallPrototype(label.text, label.location);
+    }
   }
-  function_->labels.emplace_back(std::string(label.text), index);
+  const int index = static_cast<int>(function_->body.size());
+  if (DeclareLabel(label.text, {LabelEntry::Kind::kCode, index}, label.location))
+    function_->labels.emplace_back(std::string(label.text), index);
   return true;
 }
 
-bool Parser::ParseBranchTargets(std::string_view label, Location where) {
-  const int list = static_cast<int>(function_->branch_targets.size());
-  function_->branch_targets.emplace_back();
-  do {
-    std::string_view name;
-    Location at;
-    if (!ParseName("a label", &name, &at)) return false;
-    auto& targets = function_->branch_targets.back();
-    uint64_t first = 0, count = 1;
-    if (cursor_.AcceptPunct("<")) {  // L<5>: L0 to L4
-      Constant value;
-      if (!ParseConstantTerm(&cursor_, &value) || !Expect(">", "after a count of labels")) return false;
-      if (value.IsFloat() || value.bits > 65536) return Fail(at, "a count of labels: expected 0 to 65536");
-      count = value.bits;
-      for (; first < count; ++first) {
-        range_names_.push_back(std::make_unique<std::string>(std::string(name) + std::to_string(first)));
-        scopes_.Use({LabelUse::Wanted::kTargetElement, *range_names_.back(), at, list,
-                     static_cast<int>(targets.size())});
-        targets.push_back(-1);
-      }
-      continue;
-    }
-    scopes_.Use({LabelUse::Wanted::kTargetElement, name, at, list, static_cast<int>(targets.size())});
-    targets.push_back(-1);
-  } while (cursor_.AcceptPunct(","));
-  if (!scopes_.DeclareLabel(label, {LabelEntry::Kind::kBranchTargets, list}))
-    return Fail(where, "the label '" + std::string(label) + "' is defined twice in this block");
-  return Expect(";", "after .branchtargets");
-}
-
-bool Parser::ParseCallTargets(std::string_view label, Location where) {
-  Prototype prototype;
-  prototype.label = std::string(label);
-  do {
-    std::string_view name;
-    Location at;
-    if (!ParseName("a function", &name, &at)) return false;
-    const Symbol symbol = Find(name);
-    if (symbol.kind != Symbol::Kind::kFunction)
-      return Fail(at,
-                  "the call target '" + std::string(name) + "' is not a declared function" + Suggest(name));
-    prototype.targets.push_back(symbol.index);
-  } while (cursor_.AcceptPunct(","));
-  if (!prototype.targets.empty()) {
-    const Function& first = module_.functions[static_cast<size_t>(prototype.targets[0])];
-    prototype.returns = first.returns;
-    prototype.parameters = first.parameters;
-    prototype.noreturn = first.noreturn;
-  }
-  if (!scopes_.DeclareLabel(label,
-                            {LabelEntry::Kind::kPrototype, static_cast<int>(function_->prototypes.size())}))
-    return Fail(where, "the label '" + std::string(label) + "' is defined twice in this block");
-  function_->prototypes.push_back(std::move(prototype));
-  return Expect(";", "after .calltargets");
-}
-
-bool Parser::ParseCallPrototype(std::string_view label, Location where) {
-  Prototype prototype;
-  prototype.label = std::string(label);
-  const auto list = [this](std::vector<Variable>* parameters) {
-    if (!Expect("(", "at the start of a prototype's parameters")) return false;
-    if (cursor_.AcceptPunct(")")) return true;
-    do {
-      Variable parameter;
-      if (!ParseOneParameter(&parameter, false, true)) return false;
-      parameters->push_back(std::move(parameter));
-    } while (cursor_.AcceptPunct(","));
-    return Expect(")", "after a prototype's parameters");
-  };
-  if (cursor_.IsPunct("(") && !list(&prototype.returns)) return false;
-  if (!cursor_.IsName())
-    return Fail(cursor_.Peek().location, "expected '_' in .callprototype, got " + Describe(cursor_.Peek()));
-  cursor_.Next();
-  if (cursor_.IsPunct("(") && !list(&prototype.parameters)) return false;
-  while (cursor_.Peek().kind == Token::Kind::kDot) {
-    if (cursor_.AcceptDot("noreturn")) {
-      prototype.noreturn = true;
-      continue;
-    }
-    uint32_t ignored;
-    if (!cursor_.AcceptDot("abi_preserve") && !cursor_.AcceptDot("abi_preserve_control"))
-      return Fail(cursor_.Peek().location,
-                  "unknown directive " + Describe(cursor_.Peek()) + " in .callprototype: expected .noreturn");
-    if (!ParseCount(&ignored, "abi_preserve")) return false;
-  }
-  if (!scopes_.DeclareLabel(label,
-                            {LabelEntry::Kind::kPrototype, static_cast<int>(function_->prototypes.size())}))
-    return Fail(where, "the label '" + std::string(label) + "' is defined twice in this block");
-  function_->prototypes.push_back(std::move(prototype));
-  return Expect(";", "after .callprototype");
+bool Parser::DeclareLabel(std::string_view name, const LabelEntry& entry, Location where) {
+  if (scopes_.DeclareLabel(name, entry)) return true;
+  return Fail(where,
+              scopes_.Declares(name)
+                  ? "'" + std::string(name) + "' is declared in this block already: expected a new label"
+                  : "the label '" + std::string(name) + "' is defined twice in this block");
 }
 
 const Parser::Mnemonic& Parser::ReadMnemonic() {
@@ -330,6 +239,8 @@ bool Parser::ParseInstruction() {
   OperandFault fault;
   if (!choice.candidates.empty() && !CheckOperands(module_, *function_, choice, &instruction, &fault))
     Fail(fault.location, fault.message);
+  else if (instruction.op == Op::kCall && !choice.candidates.empty())
+    CheckCall(instruction);
   function_->body.push_back(std::move(instruction));
   return true;
 }

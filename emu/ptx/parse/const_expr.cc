@@ -46,16 +46,14 @@ class Evaluator {
     if (!Ternary(&yes)) return false;
     if (!cursor_.Expect(":", "between the values of '?'")) return false;
     if (!Ternary(&no)) return false;
-    if (yes.IsFloat() != no.IsFloat())
-      return cursor_.Fail(where, "the values of '?' are an integer and a float: expected two of one kind");
-    const bool is_unsigned = yes.kind == Kind::kU64 || no.kind == Kind::kU64;
-    const bool condition = value->bits != 0;
-    *value = condition ? yes : no;
-    if (!value->IsFloat()) value->kind = is_unsigned ? Kind::kU64 : Kind::kS64;
+    if (yes.IsFloat() || no.IsFloat())
+      return cursor_.Fail(where, "a value of '?' is a float: expected integers");
+    *value = value->bits != 0 ? yes : no;  // with its own sign, as in ptxas
     return true;
   }
 
   bool Binary(int level, Constant* value) {
+    Token first = cursor_.Peek();
     if (!Unary(value)) return false;
     for (;;) {
       const Token& token = cursor_.Peek();
@@ -66,7 +64,9 @@ class Evaluator {
       if (found < level || found == 0) return true;
       const std::string op(token.text);
       const Location where = token.location;
-      cursor_.Next();
+      if (first.kind == Token::Kind::kF32) return Bare(first);
+      first = cursor_.Next();
+      if (cursor_.Peek().kind == Token::Kind::kF32) return Bare(cursor_.Peek());
       Constant right;
       if (!Binary(found + 1, &right)) return false;
       if (!Apply(op, where, right, value)) return false;
@@ -114,6 +114,12 @@ class Evaluator {
     return true;
   }
 
+  // ptxas has a 0f literal alone or in parentheses.
+  bool Bare(const Token& token) {
+    return cursor_.Fail(
+        token.location,
+        Describe(token) + " beside an operator: expected it in parentheses or a decimal number");
+  }
   bool NotConstant(const Token& token) {
     return cursor_.Fail(token.location, "expected a constant, got " + Describe(token));
   }
@@ -134,6 +140,7 @@ class Evaluator {
     }
     if (op != "+" && op != "-" && op != "!" && op != "~") return NotConstant(token);
     cursor_.Next();
+    if (cursor_.Peek().kind == Token::Kind::kF32) return Bare(cursor_.Peek());
     if (!Unary(value)) return false;
     if (op == "-") {
       if (value->kind == Kind::kF32)
@@ -166,25 +173,22 @@ class Evaluator {
       *value = {usual, a * b};
     } else if (op == "/" || op == "%") {
       if (b == 0) return cursor_.Fail(where, "division by zero in a constant expression");
-      if (op == "%")  // evaluated as .u64, of type .s64
-        *value = {Kind::kS64, a % b};
+      if (op == "%")  // of .u64, whatever its operands' signs
+        *value = {Kind::kU64, a % b};
       else if (is_unsigned)
         *value = {Kind::kU64, a / b};
       else  // INT64_MIN / -1 wraps
         *value = {Kind::kS64, sb == -1 ? -a : static_cast<uint64_t>(sa / sb)};
     } else if (op == "<<") {
-      value->bits = b > 63 ? 0 : a << b;
+      value->bits = a << (b & 63);  // counts are taken modulo 64, as ptxas does
     } else if (op == ">>") {
-      if (value->kind == Kind::kU64)
-        value->bits = b > 63 ? 0 : a >> b;
-      else
-        value->bits = static_cast<uint64_t>(sa >> (b > 63 ? 63 : b));
+      value->bits = value->kind == Kind::kU64 ? a >> (b & 63) : static_cast<uint64_t>(sa >> (b & 63));
     } else if (op == "&") {
-      *value = {Kind::kU64, a & b};
+      *value = {usual, a & b};
     } else if (op == "|") {
-      *value = {Kind::kU64, a | b};
+      *value = {usual, a | b};
     } else if (op == "^") {
-      *value = {Kind::kU64, a ^ b};
+      *value = {usual, a ^ b};
     } else if (op == "&&") {
       *value = FromBool(a != 0 && b != 0);
     } else if (op == "||") {

@@ -118,7 +118,6 @@ class Lexer {
     if (IsDigit(c)) return Number();
     if (c == '.') return Dot();
     if (c == '"') return String();
-    if (c == '@' && At(1) == '@') return SkipLine();  // @@DWARF: debug data of PTX 1
     Punctuation();
   }
 
@@ -149,8 +148,7 @@ class Lexer {
 
   void String() {
     const size_t begin = ++position_;
-    while (position_ < source_.size() && At() != '"' && At() != '\n') position_ += At() == '\\' ? 2 : 1;
-    position_ = std::min(position_, source_.size());
+    while (position_ < source_.size() && At() != '"' && At() != '\n') ++position_;  // no escapes
     if (At() != '"') {
       diagnostics_->Error(start_, "a string has no closing '\"' in its line");
       Push(Token::Kind::kString, source_.substr(begin, position_ - begin));
@@ -224,7 +222,7 @@ class Lexer {
     }
     const bool none = position_ == digits;
     bool is_unsigned = false;
-    if (At() == 'U' || At() == 'u') {
+    if (At() == 'U') {
       is_unsigned = true;
       ++position_;
     }

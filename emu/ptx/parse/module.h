@@ -141,7 +141,7 @@ struct Function {
   std::vector<Prototype> prototypes;
   // Performance directives; 0 where absent.
   uint32_t max_threads[3] = {}, required_threads[3] = {}, cluster[3] = {};
-  uint32_t max_registers = 0, min_blocks_per_sm = 0, max_cluster_rank = 0;
+  uint32_t max_registers = 0, min_blocks_per_sm = 0, max_blocks_per_sm = 0, max_cluster_rank = 0;
   bool explicit_cluster = false, blocks_are_clusters = false, noreturn = false;
   Location location;
 };

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module level: version, target, functions with their parameters and performance directives, debug data.
+// Module level: version, target, what may stand where, pragmas, aliases, and what can be said at the end
+// only.
 #include <algorithm>
 #include <cstdio>
 #include <utility>
 
 #include "emu/ptx/parse/parser.h"
+#include "emu/ptx/parse/suggest.h"
 
 namespace understudy::emu::ptx {
 namespace {
 
-// The last minor version of each major one.
-constexpr int kLastMinor[] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 9};
+// The last minor version of each major one. 9.0 is the last that ptxas 13.0, to which the tables are held,
+// has.
+constexpr int kLastMinor[] = {0, 5, 3, 2, 3, 1, 5, 8, 8, 0};
+constexpr uint64_t kConstantBytes = 65536;  // PTX ISA, "Constant State Space"
 
-bool StartsModuleStatement(const Token& token) {
-  if (token.kind != Token::Kind::kDot) return false;
-  for (const char* word :
-       {"version", "target", "address_size", "func", "entry", "extern", "visible", "weak", "common", "alias",
-        "global", "const", "shared", "local", "file", "section", "pragma", "tex"})
-    if (token.text == word) return true;
-  return false;
+std::string VersionText(int version) {
+  return std::to_string(version / 10) + "." + std::to_string(version % 10);
 }
 
 }  // namespace
@@ -31,12 +30,35 @@ Parser::Parser(std::string_view source, Module* module, Diagnostics* diagnostics
 
 void Parser::Run() {
   while (!cursor_.AtEnd() && !diagnostics_.Full()) ModuleStatement();
-  const Location start{1, 1};
+  const Location end = cursor_.Peek().location;
   if (module_.version_major == 0 && diagnostics_.errors() == 0)
-    Fail(start, "the text has no .version: expected '.version 8.8' or the like as its first statement");
+    Fail(end, "the text has no .version: expected '.version 8.8' or the like as its first statement");
   else if (module_.sm == 0 && diagnostics_.errors() == 0)
-    Fail(start, "the text has no .target: expected '.target sm_90' or the like after .version");
+    Fail(end, "the text has no .target: expected '.target sm_90' or the like after .version");
   ResolveAliases();
+  CheckDebugData();
+  if (diagnostics_.errors() == 0) CheckDefinitions();  // after an error a definition may just not be known
+}
+
+void Parser::Require(const std::string& what, int since, int sm, Location where) {
+  if (module_.version_major == 0 || module_.sm == 0) return;  // already told
+  const int version = module_.version_major * 10 + module_.version_minor;
+  if (version >= since && module_.sm >= sm) return;
+  std::string need;
+  if (version < since) need = "PTX " + VersionText(since);
+  if (module_.sm < sm) need += (need.empty() ? "sm_" : " and sm_") + std::to_string(sm);
+  Fail(where,
+       what + " needs " + need + ": the module has PTX " + VersionText(version) + " and " + module_.target);
+}
+
+void Parser::Require(DirectiveId id, Location where) {
+  const Directive& directive = DirectiveOf(id);
+  const std::string name = std::string("'.") + directive.name + "'";
+  const int version = module_.version_major * 10 + module_.version_minor;
+  if (directive.until != 0 && version >= directive.until)
+    Fail(where, name + " ended with PTX " + VersionText(directive.until) + ": the module has PTX " +
+                    VersionText(version));
+  Require(name, directive.since, directive.sm, where);
 }
 
 void Parser::Recover(bool in_body) {
@@ -62,73 +84,142 @@ void Parser::Recover(bool in_body) {
     } else if ((braces == 0 || in_body) && cursor_.IsPunct(";")) {
       cursor_.Next();
       return;
-    } else if (!in_body && braces == 0 && StartsModuleStatement(cursor_.Peek()) &&
+    } else if (!in_body && braces == 0 && cursor_.Peek().kind == Token::Kind::kDot &&
                cursor_.Peek().location.column == 1) {
-      return;
+      const Directive* directive = FindDirective(cursor_.Peek().text);
+      if (directive == nullptr || (directive->places & kAtModule) != 0) return;
     }
     cursor_.Next();
   }
 }
 
-Linkage Parser::AcceptLinkage(Location* where) {
-  *where = cursor_.Peek().location;
-  static constexpr std::pair<const char*, Linkage> kWords[] = {{"extern", Linkage::kExtern},
-                                                               {"visible", Linkage::kVisible},
-                                                               {"weak", Linkage::kWeak},
-                                                               {"common", Linkage::kCommon}};
-  for (const auto& [word, linkage] : kWords)
-    if (cursor_.AcceptDot(word)) return linkage;
+Linkage Parser::AcceptLinkage(Token* word) {
+  *word = cursor_.Peek();
+  static constexpr std::pair<DirectiveId, Linkage> kWords[] = {{DirectiveId::kExtern, Linkage::kExtern},
+                                                               {DirectiveId::kVisible, Linkage::kVisible},
+                                                               {DirectiveId::kWeak, Linkage::kWeak},
+                                                               {DirectiveId::kCommon, Linkage::kCommon}};
+  for (const auto& [id, linkage] : kWords)
+    if (cursor_.AcceptDot(DirectiveOf(id).name)) {
+      Require(id, word->location);
+      return linkage;
+    }
   return Linkage::kNone;
 }
 
 void Parser::ModuleStatement() {
   const size_t before = cursor_.position();
-  bool ok = true;
-  if (cursor_.AcceptPunct(";")) return;
   if (cursor_.IsPunct("}")) {
     Fail(cursor_.Peek().location, "'}' without a '{' that it closes");
     cursor_.Next();
     return;
   }
-  Location where;
-  const Linkage linkage = AcceptLinkage(&where);
-  const Token word = cursor_.Peek();
-  if (word.kind != Token::Kind::kDot) {
-    ok = Fail(word.location, "expected a directive at module level, got " + Describe(word));
-  } else if (cursor_.AcceptDot("entry") || cursor_.AcceptDot("func")) {
-    ok = ParseFunction(linkage, word.location, word.text == "entry");
-  } else if (word.text == "global" || word.text == "const" || word.text == "shared" || word.text == "local" ||
-             word.text == "param" || word.text == "tex" || word.text == "reg") {
-    if (word.text == "reg" || word.text == "param" || word.text == "local")
-      ok = Fail(word.location,
-                "'." + std::string(word.text) + "' at module level: expected it inside a function");
-    else
-      ok = ParseVariableDeclaration(linkage);
-  } else if (linkage != Linkage::kNone) {
-    ok = Fail(word.location,
-              "expected .entry, .func or a variable's state space after a linking directive, got " +
-                  Describe(word));
-  } else if (cursor_.AcceptDot("version")) {
-    ok = ParseVersion();
-  } else if (cursor_.AcceptDot("target")) {
-    ok = ParseTarget();
-  } else if (cursor_.AcceptDot("address_size")) {
-    ok = ParseAddressSize();
-  } else if (cursor_.AcceptDot("file")) {
-    ok = ParseFile();
-  } else if (cursor_.AcceptDot("section")) {
-    ok = ParseSection();
-  } else if (cursor_.AcceptDot("pragma")) {
-    ok = ParsePragma();
-  } else if (cursor_.AcceptDot("alias")) {
-    ok = ParseAlias();
-  } else if (cursor_.IsDot("loc")) {
-    ok = ParseLoc();
+  bool ok = true;
+  if (cursor_.IsPunct("@") && cursor_.IsPunct("@", 1)) {
+    ok = ParseDwarfLine();
   } else {
-    ok = Fail(word.location, "unknown directive " + Describe(word) + " at module level");
+    Token linking;
+    const Linkage linkage = AcceptLinkage(&linking);
+    const Token word = cursor_.Peek();
+    const Directive* directive = word.kind == Token::Kind::kDot ? FindDirective(word.text) : nullptr;
+    if (word.kind != Token::Kind::kDot) {
+      ok = Fail(word.location, "expected a directive at module level, got " + Describe(word));
+    } else if (directive == nullptr) {
+      Nearest nearest(word.text);
+      ForEachDirective(kAtModule, [&](const Directive& d) { nearest.Try(d.name); });
+      ok = Fail(word.location, "unknown directive " + Describe(word) + " at module level" + nearest.Text());
+    } else if ((directive->places & kAtModule) == 0) {
+      ok = Fail(word.location, "'." + std::string(word.text) + "' at module level: expected it " +
+                                   PlacesText(directive->places));
+    } else {
+      ok = Begin(*directive, linkage == Linkage::kNone ? word : linking) &&
+           ModuleDirective(*directive, linkage, word);
+    }
   }
   if (!ok) Recover(false);
   if (cursor_.position() == before) cursor_.Next();
+}
+
+// .version, .target and .address_size come first, in this order.
+bool Parser::Begin(const Directive& directive, const Token& word) {
+  switch (directive.id) {
+    case DirectiveId::kVersion:
+      if (module_.version_major != 0)
+        return Fail(word.location, "a second .version: expected one in a module");
+      if (stage_ != Stage::kVersion)
+        return Fail(word.location, "'.version' is not the first statement: expected it before all others");
+      stage_ = Stage::kTarget;
+      return true;
+    case DirectiveId::kTarget:
+      if (stage_ == Stage::kTarget || (stage_ == Stage::kAddressSize && module_.sm != 0)) break;
+      if (stage_ == Stage::kVersion) break;  // told below
+      return Fail(word.location, "'.target' in the middle of a module: expected it right after .version");
+    case DirectiveId::kAddressSize:
+      if (stage_ == Stage::kRest && module_.sm != 0)
+        return Fail(word.location,
+                    "'.address_size' in the middle of a module: expected it once, right "
+                    "after .target");
+      break;
+    default:
+      break;
+  }
+  if (stage_ == Stage::kVersion) {
+    Fail(word.location,
+         "the text has no .version: expected '.version 8.8' or the like as its first statement");
+  } else if (stage_ == Stage::kTarget && directive.id != DirectiveId::kTarget) {
+    Fail(word.location, "the text has no .target: expected '.target sm_90' or the like after .version");
+  }
+  stage_ = directive.id == DirectiveId::kTarget ? Stage::kAddressSize : Stage::kRest;
+  return true;
+}
+
+bool Parser::ModuleDirective(const Directive& directive, Linkage linkage, const Token& word) {
+  switch (directive.id) {
+    case DirectiveId::kEntry:
+    case DirectiveId::kFunc:
+      cursor_.Next();
+      return ParseFunction(linkage, word, directive.id == DirectiveId::kEntry);
+    case DirectiveId::kGlobal:
+    case DirectiveId::kConst:
+    case DirectiveId::kShared:
+    case DirectiveId::kTex:
+      return ParseVariableDeclaration(linkage, {});
+    case DirectiveId::kAttribute: {  // before the state space
+      Variable attributes;
+      attributes.space = Space::kGlobal;
+      if (!ParseAttributes(&attributes)) return false;
+      if (!cursor_.IsDot("global"))
+        return Fail(cursor_.Peek().location,
+                    "expected .global after .attribute, got " + Describe(cursor_.Peek()));
+      return ParseVariableDeclaration(linkage, attributes);
+    }
+    default:
+      break;
+  }
+  if (linkage != Linkage::kNone)
+    return Fail(word.location,
+                "expected .entry, .func or a variable's state space after a linking directive, got " +
+                    Describe(word));
+  cursor_.Next();
+  Require(directive.id, word.location);
+  switch (directive.id) {
+    case DirectiveId::kVersion:
+      return ParseVersion();
+    case DirectiveId::kTarget:
+      return ParseTarget();
+    case DirectiveId::kAddressSize:
+      return ParseAddressSize();
+    case DirectiveId::kFile:
+      return ParseFile();
+    case DirectiveId::kSection:
+      return ParseSection();
+    case DirectiveId::kPragma:
+      return ParsePragma(kAtModule);
+    case DirectiveId::kAlias:
+      return ParseAlias();
+    default:
+      return Fail(word.location, "unknown directive " + Describe(word) + " at module level");
+  }
 }
 
 bool Parser::ParseVersion() {
@@ -138,58 +229,78 @@ bool Parser::ParseVersion() {
   char rest = 0;
   if (number.kind != Token::Kind::kF64 || std::sscanf(text.c_str(), "%4d.%4d%c", &major, &minor, &rest) != 2)
     return Fail(number.location, "expected a version like 8.8 after .version, got " + Describe(number));
-  if (module_.version_major != 0) return Fail(number.location, "a second .version: expected one in a module");
   if (major < 1 || major > 9)
-    return Fail(number.location, "PTX version " + text + " is not known: expected 1.0 to 9.9");
+    return Fail(number.location, "PTX version " + text + " is not known: expected 1.0 to 9.0");
   module_.version_major = major;
   module_.version_minor = minor;
   if (minor > kLastMinor[major])
-    return Fail(number.location, "there is no PTX version " + text + ": " + std::to_string(major) + "." +
-                                     std::to_string(kLastMinor[major]) + " is the last of " +
-                                     std::to_string(major));
+    return Fail(number.location, (major == 9 ? "PTX version " + text + " is not known: "
+                                             : "there is no PTX version " + text + ": ") +
+                                     std::to_string(major) + "." + std::to_string(kLastMinor[major]) +
+                                     " is the last of " + std::to_string(major));
+  if (text != VersionText(major * 10 + minor))
+    return Fail(number.location, "expected a version like 8.8 after .version, got " + Describe(number));
   return true;
 }
 
+// A list may name several architectures, and several lists may follow each other: the last one counts.
 bool Parser::ParseTarget() {
   do {
     const Token word = cursor_.Next();
     if (word.kind != Token::Kind::kName)
       return Fail(word.location, "expected a target like sm_90a after .target, got " + Describe(word));
-    const std::string text(word.text);
-    if (text.rfind("sm_", 0) == 0 || text.rfind("compute_", 0) == 0) {
-      if (module_.sm != 0) return Fail(word.location, "a second architecture '" + text + "' in .target");
-      const std::string digits = text.substr(text.find('_') + 1);
-      size_t end = 0;
-      int sm = 0;
-      while (end < digits.size() && end < 4 && digits[end] >= '0' && digits[end] <= '9')
-        sm = sm * 10 + digits[end++] - '0';
-      const char suffix = end < digits.size() ? digits[end] : '\0';
-      const int version = end + (suffix == 0 ? 0 : 1) == digits.size() ? TargetVersion(sm, suffix) : 0;
-      const bool known = version != 0;
-      if (!known || text[0] != 's')
-        return Fail(word.location, "unknown target '" + text +
-                                       "': expected sm_10 to sm_121, with suffix a from sm_90 and f "
-                                       "from sm_100");
-      const int has = module_.version_major * 10 + module_.version_minor;
-      if (has != 0 && has < version)
-        Fail(word.location, text + " needs PTX " + std::to_string(version / 10) + "." +
-                                std::to_string(version % 10) + ": the module has PTX " +
-                                std::to_string(module_.version_major) + "." +
-                                std::to_string(module_.version_minor));
-      module_.target = text;
-      module_.sm = sm;
-      module_.sm_suffix = suffix;
-    } else if (text == "debug") {
-      module_.debug = true;
-    } else if (text == "texmode_independent") {
-      module_.texmode_independent = true;
-    } else if (text != "texmode_unified" && text != "map_f64_to_f32") {
-      return Fail(word.location,
-                  "unknown target option '" + text +
-                      "': expected debug, texmode_unified, texmode_independent or map_f64_to_f32");
-    }
+    if (!ParseTargetWord(word)) return false;
   } while (cursor_.AcceptPunct(","));
   return true;
+}
+
+bool Parser::ParseTargetWord(const Token& word) {
+  const std::string text(word.text);
+  if (text.rfind("sm_", 0) == 0 || text.rfind("compute_", 0) == 0) {
+    const std::string digits = text.substr(text.find('_') + 1);
+    size_t end = 0;
+    int sm = 0;
+    while (end < digits.size() && end < 4 && digits[end] >= '0' && digits[end] <= '9')
+      sm = sm * 10 + digits[end++] - '0';
+    const char suffix = end < digits.size() ? digits[end] : '\0';
+    const int version = end + (suffix == 0 ? 0 : 1) == digits.size() ? TargetVersion(sm, suffix) : 0;
+    if (version == 0)
+      return Fail(word.location, "unknown target '" + text +
+                                     "': expected sm_10 to sm_121, with suffix a from sm_90 and f "
+                                     "from sm_100");
+    const int has = module_.version_major * 10 + module_.version_minor;
+    if (has != 0 && has < version)
+      Fail(word.location,
+           text + " needs PTX " + VersionText(version) + ": the module has PTX " + VersionText(has));
+    module_.target = "sm_" + digits;
+    module_.sm = sm;
+    module_.sm_suffix = suffix;
+    return true;
+  }
+  if (module_.sm == 0)
+    return Fail(word.location, "'" + text + "' before an architecture: expected a target like sm_90a first");
+  if (text == "debug") {
+    Require("'debug'", 30, 0, word.location);
+    module_.debug = true;  // whether there is debug data does not matter here, as it does to ptxas
+    return true;
+  }
+  if (text == "texmode_unified" || text == "texmode_independent") {
+    Require("'" + text + "'", 15, 0, word.location);
+    const bool independent = text == "texmode_independent";
+    if (texmode_at_.line != 0 && module_.texmode_independent != independent)
+      return Fail(word.location, "'" + text + "' after another texture mode in line " +
+                                     std::to_string(texmode_at_.line) + ": expected one");
+    texmode_at_ = word.location;
+    module_.texmode_independent = independent;
+    return true;
+  }
+  if (text == "map_f64_to_f32") {
+    if (module_.sm < 13) return true;
+    return Fail(word.location, "'map_f64_to_f32' of " + module_.target +
+                                   ", which has f64: expected it of targets before sm_13");
+  }
+  return Fail(word.location, "unknown target option '" + text +
+                                 "': expected debug, texmode_unified, texmode_independent or map_f64_to_f32");
 }
 
 bool Parser::ParseAddressSize() {
@@ -200,64 +311,34 @@ bool Parser::ParseAddressSize() {
   return true;
 }
 
-bool Parser::ParseFile() {
-  const Token number = cursor_.Next();
-  const Token name = cursor_.Next();
-  if (number.kind != Token::Kind::kInteger || name.kind != Token::Kind::kString)
-    return Fail(number.location, "expected a number and a string after .file");
-  if (number.value < 4096) {
-    if (module_.files.size() <= number.value) module_.files.resize(number.value + 1);
-    module_.files[number.value] = std::string(name.text);
-  }
-  Constant ignored;
-  for (int i = 0; i < 2 && cursor_.AcceptPunct(","); ++i)
-    if (!ParseInteger(&cursor_, "a .file's time or size", &ignored)) return false;
-  return true;
-}
-
-// .section .name { label: .b32 1, label, .section, label-label, label+4 ... }: checked for shape, kept
-// nowhere.
-bool Parser::ParseSection() {
-  if (cursor_.Peek().kind != Token::Kind::kDot)
-    return Fail(cursor_.Peek().location,
-                "expected a section's name like .debug_info, got " + Describe(cursor_.Peek()));
-  cursor_.Next();
-  if (!Expect("{", "after a section's name")) return false;
-  while (!cursor_.IsPunct("}")) {
-    const Token token = cursor_.Next();
-    if (token.kind == Token::Kind::kEnd) return Fail(token.location, "a .section has no closing '}'");
-    if (token.kind == Token::Kind::kName && cursor_.AcceptPunct(":")) continue;
-    if (token.kind != Token::Kind::kDot ||
-        (token.text != "b8" && token.text != "b16" && token.text != "b32" && token.text != "b64"))
-      return Fail(token.location,
-                  "expected a label or .b8, .b16, .b32 or .b64 in a .section, got " + Describe(token));
-    do {
-      const Token value = cursor_.Peek();
-      if (value.kind == Token::Kind::kName || value.kind == Token::Kind::kDot) {
-        cursor_.Next();
-        if (cursor_.AcceptPunct("+")) {
-          Constant ignored;
-          if (!ParseInteger(&cursor_, "an offset", &ignored)) return false;
-        } else if (cursor_.AcceptPunct("-")) {
-          const Token other = cursor_.Next();
-          if (other.kind != Token::Kind::kName && other.kind != Token::Kind::kInteger)
-            return Fail(other.location, "expected a label after '-', got " + Describe(other));
-        }
-      } else {
-        Constant ignored;
-        if (!ParseInteger(&cursor_, "a value of a .section", &ignored)) return false;
-      }
-    } while (cursor_.AcceptPunct(","));
-  }
-  cursor_.Next();
-  return true;
-}
-
-bool Parser::ParsePragma() {
+// What a string asks for is ptxas's business (PTX ISA, "Descriptions of .pragma Strings"); where it may stand
+// is checked. Strings that ptxas does not know are errors at module level and passed over elsewhere.
+bool Parser::ParsePragma(DirectivePlace place) {
+  struct Known {
+    const char* name;
+    int since;
+    uint8_t places;
+  };
+  static constexpr Known kKnown[] = {{"nounroll", 20, kAtModule | kAfterKernel | kInBody},
+                                     {"used_bytes_mask", 83, kInBody},
+                                     {"enable_smem_spilling", 20, kInBody},
+                                     {"frequency", 90, kInBody}};
   do {
     const Token text = cursor_.Next();
     if (text.kind != Token::Kind::kString)
       return Fail(text.location, "expected a string after .pragma, got " + Describe(text));
+    const std::string_view name = text.text.substr(0, text.text.find(' '));
+    const auto known = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                    [&](const Known& row) { return name == row.name; });
+    const std::string what = "the pragma \"" + std::string(text.text) + "\"";
+    if (known == std::end(kKnown)) {
+      if (place == kAtModule)
+        Fail(text.location, what + " is not known at module level: expected \"nounroll\"");
+      continue;
+    }
+    if ((known->places & place) == 0)
+      Fail(text.location, what + " " + PlacesText(place) + ": expected it " + PlacesText(known->places));
+    Require(what, known->since, 0, text.location);
   } while (cursor_.AcceptPunct(","));
   return Expect(";", "after .pragma");
 }
@@ -276,6 +357,18 @@ bool Parser::ParseAlias() {
   if (!function.is_declaration || function.is_entry)
     return Fail(name_at,
                 "the alias '" + std::string(name) + "' has a body: expected a declared .func without one");
+  if (!function.alias_of.empty())
+    return Fail(name_at, "'" + std::string(name) + "' is an alias of '" + function.alias_of +
+                             "' already: expected one .alias of it");
+  auto aliased = module_symbols_.find(target);
+  if (aliased == module_symbols_.end() || aliased->second.kind != Symbol::Kind::kFunction)
+    return Fail(target_at, "the aliased function '" + std::string(target) +
+                               "' is not declared before its alias" + Suggest(target));
+  const std::string difference =
+      SignatureDifference(module_.functions[static_cast<size_t>(aliased->second.index)], function);
+  if (!difference.empty())
+    return Fail(target_at, "'" + std::string(name) + "' differs from the aliased function '" +
+                               std::string(target) + "' in " + difference);
   function.alias_of = std::string(target);
   aliases_.push_back({it->second.index, target_at});
   return true;
@@ -283,234 +376,42 @@ bool Parser::ParseAlias() {
 
 void Parser::ResolveAliases() {
   for (const AliasLine& line : aliases_) {
-    const std::string& name = module_.functions[static_cast<size_t>(line.function)].alias_of;
-    auto it = module_symbols_.find(name);
-    if (it == module_symbols_.end() || it->second.kind != Symbol::Kind::kFunction) {
-      Fail(line.location, "the aliased function '" + name + "' is not defined in this module");
+    // An alias of an alias leads on.
+    const Function* target = &module_.functions[static_cast<size_t>(line.function)];
+    for (size_t hops = 0; !target->alias_of.empty() && hops <= aliases_.size(); ++hops)
+      target = &module_.functions[static_cast<size_t>(module_symbols_.find(target->alias_of)->second.index)];
+    if (target->alias_of.empty() && !target->is_declaration && !target->is_entry &&
+        target->linkage != Linkage::kWeak)
       continue;
-    }
-    const Function& target = module_.functions[static_cast<size_t>(it->second.index)];
-    if (target.is_declaration || target.is_entry || target.linkage == Linkage::kWeak)
-      Fail(line.location, "the aliased function '" + name + "' is " +
-                              (target.is_entry         ? "a kernel"
-                               : target.is_declaration ? "only declared"
-                                                       : "weak") +
-                              ": expected a .func with a body that is not weak");
+    Fail(line.location, "the aliased function '" + target->name + "' is " +
+                            (target->is_entry            ? "a kernel"
+                             : !target->alias_of.empty() ? "an alias of itself"
+                             : target->is_declaration    ? "only declared"
+                                                         : "weak") +
+                            ": expected a .func with a body that is not weak");
   }
 }
 
-bool Parser::ParseFunction(Linkage linkage, Location where, bool is_entry) {
-  Function function;
-  function.is_entry = is_entry;
-  function.linkage = linkage;
-  function.is_declaration = true;
-  function.location = where;
-  function_ = &function;
-  scopes_.Clear();
-  scopes_.Push();
-  struct Leave {
-    Parser* parser;
-    ~Leave() {
-      parser->function_ = nullptr;
-      parser->scopes_.Clear();
-    }
-  } leave{this};
-  // ".attribute(.unified(...))" may stand before the name.
-  while (cursor_.AcceptDot("attribute")) {
-    if (!Expect("(", "after .attribute")) return false;
-    int depth = 1;
-    while (depth > 0) {
-      const Token token = cursor_.Next();
-      if (token.kind == Token::Kind::kEnd) return Fail(token.location, "an .attribute has no closing ')'");
-      if (token.kind == Token::Kind::kPunct) depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0;
-    }
-  }
-  if (cursor_.IsPunct("(")) {
-    if (is_entry)
-      return Fail(cursor_.Peek().location, "a kernel returns nothing: expected its name after .entry");
-    if (!ParseParameters(&function.returns, &function.return_registers, Operand::Scope::kReturn, false))
-      return false;
-  }
-  std::string_view name;
-  Location name_at;
-  if (!ParseName(is_entry ? "a kernel" : "a function", &name, &name_at)) return false;
-  function.name = std::string(name);
-  if (cursor_.IsPunct("(") && !ParseParameters(&function.parameters, &function.parameter_registers,
-                                               Operand::Scope::kParameter, is_entry))
-    return false;
-  for (bool known = true; known;)
-    if (!ParsePerformanceDirective(&function, &known)) return false;
-  const bool has_body = cursor_.IsPunct("{");
-  if (has_body && linkage == Linkage::kExtern)
-    return Fail(name_at, "the .extern function '" + function.name + "' has a body: expected ';'");
-  if (!has_body && !cursor_.IsPunct(";"))
-    return Fail(cursor_.Peek().location,
-                "expected '{', ';' or a performance directive after the header of '" + function.name +
-                    "', got " + Describe(cursor_.Peek()));
-  function.is_declaration = !has_body;
-  int index = -1;
-  if (!AddFunction(std::move(function), &index)) return false;
-  module_symbols_[name] = {Symbol::Kind::kFunction, Operand::Scope::kModule, Type::kNone, 1, index, 0};
-  if (!has_body) return Expect(";", "after a function's declaration");
-  function_ = &module_.functions[static_cast<size_t>(index)];
-  cursor_.Next();
-  ParseBody();
-  return true;
-}
-
-// A declaration and the definition after it are one function.
-bool Parser::AddFunction(Function function, int* index) {
-  auto variable = module_symbols_.find(function.name);
-  if (variable == module_symbols_.end()) {
-    *index = static_cast<int>(module_.functions.size());
-    module_.functions.push_back(std::move(function));
-    return true;
-  }
-  if (variable->second.kind != Symbol::Kind::kFunction)
-    return Fail(function.location, "'" + function.name + "' is a variable already: expected a new name");
-  *index = variable->second.index;
-  Function& before = module_.functions[static_cast<size_t>(*index)];
-  if (!before.is_declaration && !function.is_declaration)
-    return Fail(function.location, "'" + function.name + "' is defined twice: first in line " +
-                                       std::to_string(before.location.line));
-  if (!CheckSameSignature(before, function)) return false;
-  if (before.is_declaration) {
-    if (function.linkage == Linkage::kNone && before.linkage != Linkage::kExtern)
-      function.linkage = before.linkage;
-    function.noreturn = function.noreturn || before.noreturn;
-    function.alias_of = before.alias_of;
-    before = std::move(function);
-  }
-  return true;
-}
-
-bool Parser::CheckSameSignature(const Function& before, const Function& now) {
-  const auto same = [](const std::vector<Variable>& a, const std::vector<Variable>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Variable& x, const Variable& y) {
-      return x.size == y.size && x.space == y.space;
-    });
-  };
-  if (before.is_entry == now.is_entry && same(before.parameters, now.parameters) &&
-      same(before.returns, now.returns))
-    return true;
-  return Fail(now.location, "'" + now.name + "' differs from its declaration in line " +
-                                std::to_string(before.location.line) +
-                                ": expected the same parameters and results");
-}
-
-bool Parser::ParseParameters(std::vector<Variable>* parameters, std::vector<int>* registers,
-                             Operand::Scope scope, bool is_entry) {
-  cursor_.Next();  // (
-  if (cursor_.AcceptPunct(")")) return true;
-  do {
-    Variable parameter;
-    if (!ParseOneParameter(&parameter, is_entry, false)) return false;
-    int index = -1;
-    Symbol symbol{Symbol::Kind::kVariable, scope, Type::kNone, 1, static_cast<int>(parameters->size()), 0};
-    if (parameter.space == Space::kReg) {
-      index = AddRegister(parameter.name, parameter.type);
-      symbol = {Symbol::Kind::kRegister, Operand::Scope::kModule, parameter.type, 1, index, 0};
-    }
-    if (!scopes_.Declare(parameter_name_, symbol))
-      return Fail(parameter.location, "the parameter '" + parameter.name + "' is declared twice");
-    registers->push_back(index);
-    parameters->push_back(std::move(parameter));
-  } while (cursor_.AcceptPunct(","));
-  return Expect(")", "after the parameters");
-}
-
-bool Parser::ParseOneParameter(Variable* parameter, bool is_entry, bool allow_unnamed) {
-  const Token space = cursor_.Peek();
-  if (cursor_.AcceptDot("param") || cursor_.AcceptDot("param::func") || cursor_.AcceptDot("param::entry")) {
-    parameter->space = Space::kParam;
-  } else if (!is_entry && cursor_.AcceptDot("reg")) {
-    parameter->space = Space::kReg;
-  } else {
-    return Fail(space.location, std::string("expected .param ") + (is_entry ? "" : "or .reg ") +
-                                    "at the start of a parameter, got " + Describe(space));
-  }
-  DeclarationHead head;
-  head.variable = *parameter;
-  if (!ParseHead(&head, "a parameter")) return false;
-  *parameter = std::move(head.variable);
-  parameter->location = cursor_.Peek().location;
-  if (allow_unnamed && (cursor_.IsPunct(",") || cursor_.IsPunct(")") || cursor_.IsPunct("["))) {
-    parameter->name = "_";
-  } else if (allow_unnamed && cursor_.Peek().text == "_") {
-    cursor_.Next();
-    parameter->name = "_";
-  } else {
-    if (!ParseName("a parameter", &parameter_name_, &parameter->location)) return false;
-    parameter->name = std::string(parameter_name_);
-  }
-  if (cursor_.IsPunct("[") && !ParseDimensions(parameter, true)) return false;
-  return FinishSize(parameter);
-}
-
-bool Parser::ParseCount(uint32_t* count, const char* directive) {
-  const Location where = cursor_.Peek().location;
-  Constant value;
-  const std::string what = std::string("the count of .") + directive;
-  if (!ParseInteger(&cursor_, what.c_str(), &value)) return false;
-  if (value.bits == 0 || value.bits > 0x7fffffff)
-    return Fail(where,
-                what + " is " + std::to_string(static_cast<int64_t>(value.bits)) + ": expected 1 or more");
-  *count = static_cast<uint32_t>(value.bits);
-  return true;
-}
-
-// One to three counts; those left out are 1.
-bool Parser::ParseCounts(uint32_t* counts, const char* directive) {
-  for (int i = 0; i < 3; ++i) counts[i] = 1;
-  for (int i = 0; i < 3; ++i) {
-    if (!ParseCount(&counts[i], directive)) return false;
-    if (!cursor_.AcceptPunct(",")) return true;
-  }
-  return Fail(cursor_.Peek().location, std::string(".") + directive + " has more than three counts");
-}
-
-bool Parser::ParsePerformanceDirective(Function* function, bool* known) {
-  const Token word = cursor_.Peek();
-  *known = word.kind == Token::Kind::kDot;
-  if (!*known) return true;
-  cursor_.Next();
-  const std::string name(word.text);
-  if (name == "noreturn") {
-    if (function->is_entry) return Fail(word.location, ".noreturn of a kernel: expected a .func");
-    function->noreturn = true;
-    return true;
-  }
-  if (name == "pragma") return ParsePragma();
-  if (name == "abi_preserve") {
-    uint32_t ignored;
-    return ParseCount(&ignored, "abi_preserve");
-  }
-  if (name == "abi_preserve_control") {
-    uint32_t ignored;
-    return ParseCount(&ignored, "abi_preserve_control");
-  }
-  static constexpr const char* kKernelOnly[] = {"maxntid",         "reqntid",        "minnctapersm",
-                                                "maxnctapersm",    "maxnreg",        "reqnctapercluster",
-                                                "explicitcluster", "maxclusterrank", "blocksareclusters"};
-  const bool listed = std::any_of(std::begin(kKernelOnly), std::end(kKernelOnly),
-                                  [&](const char* entry) { return name == entry; });
-  if (!listed)
-    return Fail(word.location,
-                "unknown directive " + Describe(word) + " after the header of '" + function->name +
-                    "': expected .maxntid, .reqntid, .minnctapersm, .maxnreg, .reqnctapercluster, "
-                    ".explicitcluster, .maxclusterrank, .blocksareclusters, .noreturn or .pragma");
-  if (!function->is_entry)
-    return Fail(word.location, "." + name + " of a function that is no kernel: expected it after .entry");
-  if (name == "maxntid") return ParseCounts(function->max_threads, "maxntid");
-  if (name == "reqntid") return ParseCounts(function->required_threads, "reqntid");
-  if (name == "reqnctapercluster") return ParseCounts(function->cluster, "reqnctapercluster");
-  if (name == "minnctapersm" || name == "maxnctapersm")
-    return ParseCount(&function->min_blocks_per_sm, name.c_str());
-  if (name == "maxnreg") return ParseCount(&function->max_registers, "maxnreg");
-  if (name == "maxclusterrank") return ParseCount(&function->max_cluster_rank, "maxclusterrank");
-  if (name == "explicitcluster") function->explicit_cluster = true;
-  if (name == "blocksareclusters") function->blocks_are_clusters = true;
-  return true;
+// What is declared without .extern is defined in the module, but for what the device's runtime has.
+void Parser::CheckDefinitions() {
+  static constexpr const char* kRuntime[] = {"vprintf", "malloc", "free", "__assertfail"};
+  for (const Function& function : module_.functions)
+    if (function.is_declaration && function.alias_of.empty() && function.linkage != Linkage::kExtern &&
+        !function.is_entry && std::none_of(std::begin(kRuntime), std::end(kRuntime), [&](const char* name) {
+          return function.name == name;
+        }))
+      Fail(function.location, "the function '" + function.name +
+                                  "' is declared and not defined: expected a body, an .alias or .extern");
+    else if (function.is_declaration && function.is_entry && function.linkage != Linkage::kExtern)
+      Fail(function.location,
+           "the kernel '" + function.name + "' is declared and not defined: expected a body or .extern");
+  if (constant_bytes_ > kConstantBytes)
+    for (const Variable& variable : module_.variables)
+      if (variable.space == Space::kConst) {
+        Fail(variable.location, "the module's .const variables have " + std::to_string(constant_bytes_) +
+                                    " bytes in all: expected at most " + std::to_string(kConstantBytes));
+        break;
+      }
 }
 
 }  // namespace understudy::emu::ptx

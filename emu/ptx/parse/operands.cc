@@ -143,17 +143,7 @@ bool Parser::ParseOperand(Instruction* instruction, Operand* operand) {
 bool Parser::SpecialOperand(const Token& token, Operand* operand) {
   const SpecialRegister* special = FindSpecialRegister(std::string(token.text.substr(1)));
   if (special == nullptr) return false;
-  const int version = module_.version_major * 10 + module_.version_minor;
-  if (version < special->ptx_version || module_.sm < special->sm) {
-    std::string need;
-    if (version < special->ptx_version)
-      need = "PTX " + std::to_string(special->ptx_version / 10) + "." +
-             std::to_string(special->ptx_version % 10);
-    if (module_.sm < special->sm) need += (need.empty() ? "sm_" : " and sm_") + std::to_string(special->sm);
-    Fail(token.location, "'" + std::string(token.text) + "' needs " + need + ": the module has PTX " +
-                             std::to_string(module_.version_major) + "." +
-                             std::to_string(module_.version_minor) + " and " + module_.target);
-  }
+  Require("'" + std::string(token.text) + "'", special->ptx_version, special->sm, token.location);
   operand->kind = Kind::kSpecial;
   operand->special = special->name;
   if (special->elements == 1) return true;
@@ -186,6 +176,9 @@ bool Parser::ParseNamed(Instruction* instruction, Operand* operand) {
   const int index = static_cast<int>(function_->body.size());
   if (instruction->op == Op::kBra || (instruction->op == Op::kBrx && position == 1)) {
     operand->kind = Kind::kLabel;
+    if (instruction->op == Op::kBrx && scopes_.FindLabel(token.text) == nullptr)
+      return Fail(token.location,
+                  "'" + std::string(token.text) + "' is no label of .branchtargets before this branch");
     scopes_.Use({instruction->op == Op::kBra ? LabelUse::Wanted::kBranch : LabelUse::Wanted::kBranchTargets,
                  token.text, token.location, index, position});
     return true;
@@ -257,6 +250,7 @@ bool Parser::ParseNamed(Instruction* instruction, Operand* operand) {
   // The last operand of a call through a register.
   if (instruction->op == Op::kCall && position > 0 && !in_group_) {
     operand->kind = Kind::kPrototype;
+    prototype_name_ = token.text;
     scopes_.Use({LabelUse::Wanted::kPrototype, token.text, token.location, index, position});
     bool callee = false;
     for (const Operand& before : instruction->operands)
@@ -367,7 +361,11 @@ bool Parser::ParseGroup(Instruction* instruction, Operand* operand) {
       break;
     }
     Operand element;
+    const bool named = cursor_.IsName() && !StartsConstant(cursor_);
+    const Token after = cursor_.Peek(1);
     ok = ParseOperand(instruction, &element);
+    if (ok && named && (after.kind != Token::Kind::kPunct || (after.text != "," && after.text != ")")))
+      ok = Fail(after.location, "expected an argument's name alone, got " + Describe(after) + " behind it");
     operand->elements.push_back(std::move(element));
   } while (ok && cursor_.AcceptPunct(","));
   in_group_ = false;

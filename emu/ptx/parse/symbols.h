@@ -83,52 +83,50 @@ class Scopes {
   }
   size_t depth() const { return scopes_.size(); }
 
-  // False when the innermost scope has the name.
+  // False when the innermost scope has the name, as a symbol, as one of a range or as a label.
   bool Declare(std::string_view name, const Symbol& symbol) {
-    return scopes_.back().symbols.emplace(name, symbol).second;
+    Scope& scope = scopes_.back();
+    if (scope.labels.count(name) != 0 || InRange(scope, name)) return false;
+    return scope.symbols.emplace(name, symbol).second;
   }
-  bool Declares(std::string_view name) const { return scopes_.back().symbols.count(name) != 0; }
+  bool Declares(std::string_view name) const {
+    return scopes_.back().symbols.count(name) != 0 || InRange(scopes_.back(), name);
+  }
   bool DeclareRange(std::string_view prefix, const Symbol& symbol) {
     return scopes_.back().ranges.emplace(prefix, symbol).second;
   }
   bool DeclareLabel(std::string_view name, const LabelEntry& entry) {
-    return scopes_.back().labels.emplace(name, entry).second;
+    return !Declares(name) && scopes_.back().labels.emplace(name, entry).second;
   }
   size_t uses() const { return scopes_.back().uses.size(); }
   // Forgets those of an instruction that was not kept.
   void DropUses(size_t count) { scopes_.back().uses.resize(count); }
   void Use(const LabelUse& use) { scopes_.back().uses.push_back(use); }
 
+  // The label that the innermost scope that has it gives the name, if one stands before this place.
+  const LabelEntry* FindLabel(std::string_view name) const {
+    for (size_t i = scopes_.size(); i-- > 0;) {
+      auto it = scopes_[i].labels.find(name);
+      if (it != scopes_[i].labels.end()) return &it->second;
+    }
+    return nullptr;
+  }
+
   // kNone when no scope has it. make(range symbol) makes the register(s) of a range's element and answers the
   // symbol, which is then remembered.
   template <class Make>
   Symbol Find(std::string_view name, Make&& make) {
-    size_t digits = name.size();
-    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
-    uint64_t number = 0;
-    // "%r007" is no element of a range.
-    bool numbered = digits < name.size() && (name[digits] != '0' || digits + 1 == name.size()) &&
-                    name.size() - digits < 19;
-    if (numbered)
-      for (size_t i = digits; i < name.size(); ++i)
-        number = number * 10 + static_cast<uint64_t>(name[i] - '0');
+    const Numbered numbered = Split(name);
     for (size_t i = scopes_.size(); i-- > 0;) {
       Scope& scope = scopes_[i];
       auto it = scope.symbols.find(name);
       if (it != scope.symbols.end()) return it->second;
-      if (!numbered || scope.ranges.empty()) continue;
-      // A prefix may itself end in digits: "%r1<4>" declares %r10 to %r13.
-      for (size_t end = digits; end < name.size(); ++end) {
-        auto range = scope.ranges.find(name.substr(0, end));
-        if (range == scope.ranges.end()) continue;
-        uint64_t element = 0;
-        for (size_t k = end; k < name.size(); ++k)
-          element = element * 10 + static_cast<uint64_t>(name[k] - '0');
-        if ((name[end] == '0' && end + 1 < name.size()) || element >= range->second.count) continue;
-        const Symbol made = make(range->second);
-        scope.symbols.emplace(name, made);
-        return made;
-      }
+      if (!numbered.valid || scope.ranges.empty()) continue;
+      auto range = scope.ranges.find(numbered.prefix);
+      if (range == scope.ranges.end() || numbered.number >= range->second.count) continue;
+      const Symbol made = make(range->second);
+      scope.symbols.emplace(name, made);
+      return made;
     }
     return {};
   }
@@ -153,6 +151,30 @@ class Scopes {
     NameMap<LabelEntry> labels;
     std::vector<LabelUse> uses;
   };
+  // "%r10" is number 10 of "%r"; "%r007" is none, nor has a prefix digits at its end ("%r1<4>" declares names
+  // that nothing can use).
+  struct Numbered {
+    bool valid;
+    std::string_view prefix;
+    uint64_t number;
+  };
+  static Numbered Split(std::string_view name) {
+    size_t digits = name.size();
+    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9') --digits;
+    Numbered split{digits < name.size() && (name[digits] != '0' || digits + 1 == name.size()) &&
+                       name.size() - digits < 19,
+                   name.substr(0, digits), 0};
+    for (size_t i = digits; split.valid && i < name.size(); ++i)
+      split.number = split.number * 10 + static_cast<uint64_t>(name[i] - '0');
+    return split;
+  }
+  static bool InRange(const Scope& scope, std::string_view name) {
+    if (scope.ranges.empty()) return false;
+    const Numbered numbered = Split(name);
+    if (!numbered.valid) return false;
+    auto range = scope.ranges.find(numbered.prefix);
+    return range != scope.ranges.end() && numbered.number < range->second.count;
+  }
   std::vector<Scope> scopes_;
 };
 

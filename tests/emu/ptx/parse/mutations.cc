@@ -273,9 +273,17 @@ std::vector<std::string> AskParser(const std::string& version, const std::string
   for (const Diagnostic& d : Parse(text, {"module", 10 * instructions.size() + 10}).diagnostics) {
     const auto at = d.location.line - line_of;
     const std::string message = std::to_string(d.location.column) + ": " + d.message;
-    if (at < 0 || static_cast<size_t>(at) >= out.size())
+    if (at < 0 || static_cast<size_t>(at) >= out.size()) {
+      if (instructions.size() > 1) {  // of what the module declares for one of them
+        const auto half = instructions.begin() + static_cast<std::ptrdiff_t>(instructions.size() / 2);
+        out = AskParser(version, target, {instructions.begin(), half});
+        for (std::string& said : AskParser(version, target, {half, instructions.end()}))
+          out.push_back(std::move(said));
+        return out;
+      }
       return std::vector<std::string>(out.size(),
                                       "elsewhere: " + std::to_string(d.location.line) + ":" + message);
+    }
     if (out[static_cast<size_t>(at)].empty()) out[static_cast<size_t>(at)] = message;
   }
   return out;
