@@ -30,6 +30,7 @@ check "a flag of another command" 2 "no flag '--epochs=3'" "$understudy" conform
 check "a flag without its value" 2 "--gfx needs a value" "$understudy" conform "$vectors" --gfx
 check "a value of the wrong kind" 2 "--epochs=many is not accepted" "$understudy" demo --epochs many
 check "a flag and its value as two words" 0 "gfx1100" "$understudy" conform "$vectors" --gfx gfx1100 --nojson
+check "demo on a GPU that does not exist" 2 "no AMD GPU 'vega', expected of gfx1100" "$understudy" demo --gpu=vega
 check "trace" 0 "amdgpu_kernel" "$understudy" trace --target=gfx1100 --stage=llvm
 check "trace: OpenCL C" 0 "__kernel" "$understudy" trace --target=opencl --stage=opencl
 check "trace: HIP C++" 0 "amdgpu_flat_work_group_size" "$understudy" trace --target=hip --stage=hip

@@ -16,6 +16,7 @@
 #include "tools/rig/rig.h"
 
 ABSL_FLAG(int, epochs, 12, "training epochs of the digits network");
+ABSL_FLAG(std::string, gpu, "", "the mock machine's AMD GPU");
 
 namespace understudy::cli {
 namespace {
@@ -129,7 +130,7 @@ absl::StatusOr<int> RunDemo(const std::vector<std::string>& arguments) {
     return absl::InvalidArgumentError(absl::StrCat("--epochs=", epochs, ", expected 1 or more"));
   const bool as_json = absl::GetFlag(FLAGS_json);
   const auto start = std::chrono::steady_clock::now();
-  US_ASSIGN_OR_RETURN(const std::unique_ptr<Rig> rig, Rig::Create());
+  US_ASSIGN_OR_RETURN(const std::unique_ptr<Rig> rig, Rig::Create({}, nullptr, absl::GetFlag(FLAGS_gpu)));
 
   json all;
   {

@@ -19,7 +19,7 @@ namespace {
 const Command kCommands[] = {
     {"demo",
      "run tensors, a training run, OpenCL kernels and a fault on an emulated GPU",
-     R"(usage: understudy demo [--json]
+     R"(usage: understudy demo [--gpu=NAME] [--json]
 
 Runs without a GPU and prints four tables:
   1. tensor programs on the CPU and on the mock AMD device (driver, queue, packets, emulator), compared with the
@@ -28,11 +28,13 @@ Runs without a GPU and prints four tables:
   3. OpenCL C kernels that another compiler made, through the same queue, compared with the same source on the host;
   4. a kernel with a wild pointer: the fault report, recovery in the same process, and a right result.
 
+  --gpu=NAME       the mock AMD GPU: gfx1100, gfx1150, gfx1201, gfx90a, gfx942 or gfx950 (default: what UNDERSTUDY_AMD_GPU
+                   says, else gfx1100)
   --json           one JSON object instead of tables
   --epochs=N       training epochs of table 2 (default 12)
 Exit code: 0 when every result is right, 1 when one is not, 2 on an error.
 )",
-     {"json", "epochs"},
+     {"json", "epochs", "gpu"},
      RunDemo},
     {"conform",
      "run instruction vectors and say which agree",

@@ -11,8 +11,7 @@
 #include "tools/demo/device_vector.h"
 
 extern "C" {
-extern const unsigned char wild_pointer_co[];
-extern const size_t wild_pointer_co_size;
+const unsigned char* wild_pointer_co(const char* gpu, size_t* size);
 }
 
 namespace understudy::demo {
@@ -23,7 +22,10 @@ using amd::Scalar;
 absl::StatusOr<nlohmann::json> RunWildPointer(Rig& rig) {
   constexpr int kCount = 256, kBad = 77;
   amd::AmdGpu& gpu = rig.gpu();
-  US_ASSIGN_OR_RETURN(const amd::LoadedCode* code, gpu.Load({wild_pointer_co, wild_pointer_co_size}));
+  size_t size = 0;
+  const unsigned char* const file = wild_pointer_co(gpu.isa().c_str(), &size);
+  if (file == nullptr) return absl::NotFoundError(absl::StrCat("the demo has no kernels for ", gpu.isa()));
+  US_ASSIGN_OR_RETURN(const amd::LoadedCode* code, gpu.Load({file, size}));
   US_ASSIGN_OR_RETURN(const amd::LoadedKernel kernel, code->Kernel("wild_pointer"));
   std::vector<int> in(kCount), out(kCount, -1);
   std::iota(in.begin(), in.end(), 1);
@@ -51,9 +53,9 @@ absl::StatusOr<nlohmann::json> RunWildPointer(Rig& rig) {
   for (int i = 0; i < kCount; ++i)
     differences += out[static_cast<size_t>(i)] != 2 * in[static_cast<size_t>(i)];
   const uint64_t want_address = device_out.va() + (uint64_t{kBad} + (uint64_t{1} << 38)) * sizeof(int);
-  const int lane = report->lane;
+  const int lane = report->lane, wave_size = kernel.symbol->descriptor.wave32() ? 32 : 64;
   const bool right_place = report->access.address == want_address && report->workgroup[0] == kBad / 64 &&
-                           report->wave * 32 + lane == kBad % 64;
+                           report->wave * wave_size + lane == kBad % 64;
   return nlohmann::json{{"kernel", kernel.symbol->name},
                         {"driver_status", std::string(status.message())},
                         {"report",

@@ -8,14 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "src/base/status.h"
 #include "tools/demo/demo.h"
 #include "tools/demo/device_vector.h"
 #include "tools/demo/host_grid.h"
 
 extern "C" {
-extern const unsigned char tiled_matmul_co[], collatz_co[];
-extern const size_t tiled_matmul_co_size, collatz_co_size;
+const unsigned char* tiled_matmul_co(const char* gpu, size_t* size);
+const unsigned char* collatz_co(const char* gpu, size_t* size);
 void tiled_matmul(const float* a, const float* b, float* c, int m, int n, int k);
 void collatz(int* lengths, int* histogram, int* longest, int count);
 }
@@ -26,8 +27,12 @@ namespace {
 using amd::GlobalPointer;
 using amd::Scalar;
 
-absl::StatusOr<amd::LoadedKernel> LoadKernel(amd::AmdGpu& gpu, const unsigned char* file, size_t size,
+absl::StatusOr<amd::LoadedKernel> LoadKernel(amd::AmdGpu& gpu,
+                                             const unsigned char* (*code_of)(const char*, size_t*),
                                              const std::string& name) {
+  size_t size = 0;
+  const unsigned char* const file = code_of(gpu.isa().c_str(), &size);
+  if (file == nullptr) return absl::NotFoundError(absl::StrCat("the demo has no kernels for ", gpu.isa()));
   US_ASSIGN_OR_RETURN(const amd::LoadedCode* code, gpu.Load({file, size}));
   return code->Kernel(name);
 }
@@ -64,8 +69,7 @@ absl::StatusOr<nlohmann::json> TiledMatmul(Rig& rig) {
       RunOnHost(groups, local, [&] { tiled_matmul(a.data(), b.data(), want.data(), kM, kN, kK); }));
 
   amd::AmdGpu& gpu = rig.gpu();
-  US_ASSIGN_OR_RETURN(const amd::LoadedKernel kernel,
-                      LoadKernel(gpu, tiled_matmul_co, tiled_matmul_co_size, "tiled_matmul"));
+  US_ASSIGN_OR_RETURN(const amd::LoadedKernel kernel, LoadKernel(gpu, tiled_matmul_co, "tiled_matmul"));
   US_ASSIGN_OR_RETURN(const auto device_a, DeviceVector<float>::From(gpu, a));
   US_ASSIGN_OR_RETURN(const auto device_b, DeviceVector<float>::From(gpu, b));
   US_ASSIGN_OR_RETURN(const auto device_c, DeviceVector<float>::From(gpu, got));
@@ -92,8 +96,7 @@ absl::StatusOr<nlohmann::json> Collatz(Rig& rig) {
       RunOnHost(groups, local, [&] { collatz(lengths.data(), histogram.data(), longest.data(), kCount); }));
 
   amd::AmdGpu& gpu = rig.gpu();
-  US_ASSIGN_OR_RETURN(const amd::LoadedKernel kernel,
-                      LoadKernel(gpu, collatz_co, collatz_co_size, "collatz"));
+  US_ASSIGN_OR_RETURN(const amd::LoadedKernel kernel, LoadKernel(gpu, collatz_co, "collatz"));
   US_ASSIGN_OR_RETURN(const auto device_lengths, DeviceVector<int>::From(gpu, got_lengths));
   US_ASSIGN_OR_RETURN(const auto device_histogram, DeviceVector<int>::From(gpu, got_histogram));
   US_ASSIGN_OR_RETURN(const auto device_longest, DeviceVector<int>::From(gpu, got_longest));

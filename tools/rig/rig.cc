@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/rig/rig.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "src/base/status.h"
@@ -19,10 +20,15 @@ std::vector<std::string> ComparedDevices() {
   return names;
 }
 
-absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options, const Wrap& wrap) {
+absl::StatusOr<std::unique_ptr<Rig>> Rig::Create(const EngineOptions& options, const Wrap& wrap,
+                                                 const std::string& gpu) {
   std::unique_ptr<Rig> rig(new Rig);
   mockgpu::MockKernel::Options machine;
   machine.log_events = false;
+  const char* const environment = std::getenv("UNDERSTUDY_AMD_GPU");
+  US_ASSIGN_OR_RETURN(machine.profiles, mockgpu::amd::ParseProfiles(!gpu.empty()             ? gpu
+                                                                    : environment != nullptr ? environment
+                                                                                             : ""));
   US_ASSIGN_OR_RETURN(rig->kernel_, mockgpu::MockKernel::Create(std::move(machine)));
   US_ASSIGN_OR_RETURN(rig->amd_, AmdDevice::Open(*rig->kernel_));
   rig->amd_->set_counter([kernel = rig->kernel_.get()] {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One mock machine with a gfx1100, the user-mode driver on it, and an engine over the devices REF, CPU, NULL,
-// AMD and CUDA (on the mock driver library; with USE_HW=1 CUDA:HW too, the machine's card). The place where
-// compiler and mock meet: tools, end-to-end tests and benchmarks build it; no library depends on it.
+// One mock machine with an AMD GPU (a gfx1100 unless another is asked for), the user-mode driver on it, and
+// an engine over the devices REF, CPU, NULL, AMD and CUDA (on the mock driver library; with USE_HW=1 CUDA:HW
+// too, the machine's card). The place where compiler and mock meet: tools, end-to-end tests and benchmarks
+// build it; no library depends on it.
 
 #include <cstdint>
 #include <functional>
@@ -37,8 +38,9 @@ class Rig {
   // The engine sees what `wrap` makes of the AMD device, where one is given (a device that watches it, say).
   // A caller that keeps the device must drop it before the rig, which holds the machine beneath.
   using Wrap = std::function<std::shared_ptr<Device>(std::shared_ptr<AmdDevice>)>;
+  // `gpu` names a profile of the mock machine; empty: what UNDERSTUDY_AMD_GPU says, else gfx1100.
   static absl::StatusOr<std::unique_ptr<Rig>> Create(const EngineOptions& options = {},
-                                                     const Wrap& wrap = nullptr);
+                                                     const Wrap& wrap = nullptr, const std::string& gpu = "");
 
   Engine& engine() { return *engine_; }
   mockgpu::MockKernel& kernel() { return *kernel_; }
