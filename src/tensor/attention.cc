@@ -2,6 +2,7 @@
 #include "src/tensor/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "src/base/status.h"
@@ -18,6 +19,14 @@ using tensor_internal::Text;
 Tensor CausalMask(const Tensor& scores) {
   const int64_t row = scores.ndim() - 2;
   return tensor_internal::PositionsAlong(scores, row + 1).Le(tensor_internal::PositionsAlong(scores, row));
+}
+
+absl::StatusOr<Tensor> Dropped(const char* op, const Tensor& weights, double p, Generator* generator) {
+  if (p == 0) return weights;
+  if (generator == nullptr) return Bad(op, "dropout of ", p, " without a generator, expected one");
+  const Tensor y = Dropout(weights, p, true, *generator);
+  US_RETURN_IF_ERROR(y.status());
+  return y;
 }
 
 // Scores {..., L, S} in the compute type; a row of nothing but -inf becomes 0 and not NaN.
@@ -81,7 +90,36 @@ absl::StatusOr<Tensor> Attend(const Tensor& query, const Tensor& key, const Tens
   }
   // Nothing to look at: sums of nothing.
   if (scores.numel() == 0) return tensor_internal::MatmulIn(op, scores, v, compute).Cast(t);
-  return tensor_internal::MatmulIn(op, SafeSoftmax(scores), v, compute).Cast(t);
+  US_ASSIGN_OR_RETURN(const Tensor weights, Dropped(op, SafeSoftmax(scores), o.dropout_p, o.generator));
+  return tensor_internal::MatmulIn(op, weights, v, compute).Cast(t);
+}
+
+// The projections as three weights, checked.
+absl::StatusOr<std::array<Tensor, 3>> InProjections(const char* op, const MultiHeadAttentionWeights& w,
+                                                    int64_t e, int64_t key_width, int64_t value_width) {
+  const std::array<const Tensor*, 3> apart = {w.q_proj, w.k_proj, w.v_proj};
+  const std::array<int64_t, 3> widths = {e, key_width, value_width};
+  if (w.q_proj == nullptr && w.k_proj == nullptr && w.v_proj == nullptr) {
+    US_RETURN_IF_ERROR(tensor_internal::WantFloats(op, {&w.in_proj}));
+    if (w.in_proj.shape() != Shape{3 * e, e} || key_width != e || value_width != e) {
+      return Bad(op, "in_proj ", Text(w.in_proj.shape()), " for widths ", e, ", ", key_width, " and ",
+                 value_width, ", expected [", 3 * e, ",", e, "] and equal widths");
+    }
+    std::array<Tensor, 3> parts;
+    for (int64_t i = 0; i < 3; ++i) parts[i] = tensor_internal::Cut(w.in_proj, 0, i * e, (i + 1) * e);
+    return parts;
+  }
+  std::array<Tensor, 3> parts;
+  for (size_t i = 0; i < 3; ++i) {
+    if (apart[i] == nullptr) return Bad(op, "some of q_proj, k_proj and v_proj, expected all or none");
+    US_RETURN_IF_ERROR(tensor_internal::WantFloats(op, {apart[i]}));
+    if (apart[i]->shape() != Shape{e, widths[i]}) {
+      return Bad(op, "projection ", i, " of shape ", Text(apart[i]->shape()), ", expected [", e, ",",
+                 widths[i], "]");
+    }
+    parts[i] = *apart[i];
+  }
+  return parts;
 }
 
 absl::StatusOr<MultiHeadAttentionResult> MultiHead(const Tensor& query, const Tensor& key,
@@ -90,39 +128,49 @@ absl::StatusOr<MultiHeadAttentionResult> MultiHead(const Tensor& query, const Te
                                                    const MultiHeadAttentionOptions& o) {
   const char* op = "MultiHeadAttention";
   US_RETURN_IF_ERROR(tensor_internal::WantFloats(
-      op, {&query, &key, &value, &w.in_proj, w.in_proj_bias, &w.out_proj, w.out_proj_bias}));
+      op, {&query, &key, &value, w.in_proj_bias, &w.out_proj, w.out_proj_bias, w.bias_k, w.bias_v}));
   US_RETURN_IF_ERROR(tensor_internal::FirstError({o.attn_mask, o.key_padding_mask}));
   const int64_t e = query.ndim() == 3 ? query.shape()[2] : 0;
-  if (query.ndim() != 3 || key.ndim() != 3 || value.shape() != key.shape() ||
-      key.shape()[0] != query.shape()[0] || key.shape()[2] != e) {
+  if (query.ndim() != 3 || key.ndim() != 3 || value.ndim() != 3 || value.shape()[0] != key.shape()[0] ||
+      value.shape()[1] != key.shape()[1] || key.shape()[0] != query.shape()[0]) {
     return Bad(op, "query ", Text(query.shape()), ", key ", Text(key.shape()), ", value ",
                Text(value.shape()), ", expected [N,L,E], [N,S,E] and [N,S,E]");
   }
   if (heads < 1 || e % heads != 0) return Bad(op, "width ", e, " in ", heads, " heads, expected a divisor");
-  if (w.in_proj.shape() != Shape{3 * e, e} || w.out_proj.shape() != Shape{e, e}) {
-    return Bad(op, "in_proj ", Text(w.in_proj.shape()), " and out_proj ", Text(w.out_proj.shape()),
-               ", expected [", 3 * e, ",", e, "] and [", e, ",", e, "]");
-  }
+  US_ASSIGN_OR_RETURN(const auto in_proj, InProjections(op, w, e, key.shape()[2], value.shape()[2]));
+  if (w.out_proj.shape() != Shape{e, e})
+    return Bad(op, "out_proj ", Text(w.out_proj.shape()), ", expected [", e, ",", e, "]");
   if (w.in_proj_bias != nullptr && w.in_proj_bias->shape() != Shape{3 * e})
     return Bad(op, "in_proj_bias of shape ", Text(w.in_proj_bias->shape()), ", expected [", 3 * e, "]");
+  if ((w.bias_k == nullptr) != (w.bias_v == nullptr))
+    return Bad(op, "one of bias_k and bias_v, expected both or none");
+  for (const Tensor* bias : {w.bias_k, w.bias_v}) {
+    if (bias != nullptr && bias->shape() != Shape{1, 1, e})
+      return Bad(op, "bias_k or bias_v of shape ", Text(bias->shape()), ", expected [1,1,", e, "]");
+  }
   const int64_t n = query.shape()[0], rows = query.shape()[1], columns = key.shape()[1];
+  const int64_t added = (w.bias_k != nullptr ? 1 : 0) + (w.add_zero_attn ? 1 : 0);
   // {N, heads, length, E / heads}
-  const auto project = [&](const Tensor& x, int64_t part) {
-    const Tensor weight = tensor_internal::Cut(w.in_proj, 0, part * e, (part + 1) * e);
+  const auto project = [&](const Tensor& x, int64_t part, const Tensor* more) {
     Tensor bias;
     if (w.in_proj_bias != nullptr) bias = tensor_internal::Cut(*w.in_proj_bias, 0, part * e, (part + 1) * e);
-    return Linear(x, weight, w.in_proj_bias == nullptr ? nullptr : &bias)
-        .Reshape({n, x.shape()[1], heads, e / heads})
-        .Permute({0, 2, 1, 3});
+    Tensor y = Linear(x, in_proj[part], w.in_proj_bias == nullptr ? nullptr : &bias);
+    if (more != nullptr) y = Cat({y, more->Cast(y.dtype()).Expand({n, 1, e})}, 1);
+    if (part != 0 && w.add_zero_attn) y = tensor_internal::PadAxis(y, 1, 0, 1);
+    return y.Reshape({n, y.ok() ? y.shape()[1] : 0, heads, e / heads}).Permute({0, 2, 1, 3});
   };
-  const Tensor q = project(query, 0), k = project(key, 1), v = project(value, 2);
+  const Tensor q = project(query, 0, nullptr), k = project(key, 1, w.bias_k), v = project(value, 2, w.bias_v);
   US_RETURN_IF_ERROR(tensor_internal::FirstError({&q, &k, &v}));
   const DType t = q.dtype(), compute = AccType(t);
   Tensor scores =
       tensor_internal::MatmulIn(op, q, k.Transpose(), compute) / std::sqrt(static_cast<double>(e / heads));
   // torch.nn.MultiheadAttention's bool masks mark what is left out.
-  const auto apply = [&](const Tensor& mask) -> absl::Status {
-    US_ASSIGN_OR_RETURN(scores, Masked(op, scores, mask.dtype().IsBool() ? mask.LogicalNot() : mask));
+  const auto apply = [&](const Tensor& given) -> absl::Status {
+    const bool flags = given.dtype().IsBool();
+    Tensor mask = given;
+    if (added != 0)
+      mask = tensor_internal::PadAxis(mask, mask.ndim() - 1, 0, added, flags ? Number(false) : Number(0.0));
+    US_ASSIGN_OR_RETURN(scores, Masked(op, scores, flags ? mask.LogicalNot() : mask));
     return absl::OkStatus();
   };
   if (o.attn_mask != nullptr) {
@@ -133,7 +181,10 @@ absl::StatusOr<MultiHeadAttentionResult> MultiHead(const Tensor& query, const Te
     }
     US_RETURN_IF_ERROR(apply(m.ndim() == 2 ? m : m.Reshape({n, heads, rows, columns})));
   }
-  if (o.is_causal) scores = Where(CausalMask(scores), scores, -INFINITY);
+  if (o.is_causal) {
+    US_RETURN_IF_ERROR(apply(
+        tensor_internal::Positions(columns, 1, 2, query).Gt(tensor_internal::Positions(rows, 0, 2, query))));
+  }
   if (o.key_padding_mask != nullptr) {
     if (o.key_padding_mask->shape() != Shape{n, columns})
       return Bad(op, "key_padding_mask of shape ", Text(o.key_padding_mask->shape()), ", expected [", n, ",",
@@ -143,7 +194,7 @@ absl::StatusOr<MultiHeadAttentionResult> MultiHead(const Tensor& query, const Te
   if (scores.numel() == 0)
     return Bad(op, "query ", Text(query.shape()), " and key ", Text(key.shape()), ", expected elements");
   // As torch.nn.MultiheadAttention, which does not guard it: a row that sees nothing is NaN.
-  const Tensor weights = scores.Softmax(-1);
+  US_ASSIGN_OR_RETURN(const Tensor weights, Dropped(op, scores.Softmax(-1), o.dropout_p, o.generator));
   const Tensor heads_out = tensor_internal::MatmulIn(op, weights, v, compute).Cast(t);
   MultiHeadAttentionResult r;
   r.output = Linear(heads_out.Permute({0, 2, 1, 3}).Reshape({n, rows, e}), w.out_proj, w.out_proj_bias);

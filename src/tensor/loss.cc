@@ -11,6 +11,7 @@
 #include "src/tensor/activation.h"
 #include "src/tensor/nn_internal.h"
 #include "src/tensor/norm.h"
+#include "src/tensor/scan.h"
 #include "src/tensor/variable.h"
 
 namespace understudy {
@@ -352,6 +353,31 @@ Tensor MultiMarginLoss(const Tensor& input, const Tensor& target, const MultiMar
   return Reduced(Where(c->inside, loss, NAN), o.reduction, input.dtype());
 }
 
+Tensor MultiLabelMarginLoss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  const char* op = "MultiLabelMarginLoss";
+  if (absl::Status s = WantFloats(op, {&input}); !s.ok()) return Tensor(s);
+  if (!target.ok()) return target;
+  if (target.shape() != input.shape() || input.ndim() < 1 || input.ndim() > 2 || !target.dtype().IsInt()) {
+    return Refuse(op, "input ", Text(input.shape()), " and ", target.dtype().Name(), " target ",
+                  Text(target.shape()), ", expected integers of the shape [N,C] or [C]");
+  }
+  const int64_t classes = input.shape().back();
+  const Tensor x = input.Cast(ComputeType(input.dtype())), y = target.Cast(dtypes::kInt64);
+  // {..., place in the list, class}: whether the list names the class there.
+  const Tensor open = Cumsum(y.Lt(0).Cast(dtypes::kInt64), -1).Eq(0);
+  const Tensor named = y.Unsqueeze(-1).Eq(tensor_internal::Positions(classes, 1, 2, input));
+  const Tensor hit = named.BitAnd(open.Unsqueeze(-1)).Contiguous();
+  const Tensor is_target = hit.Cast(dtypes::kInt64).Max({-2}, true).Gt(0);
+  const Tensor picked = Where(hit, x.Unsqueeze(-2), 0.0).Sum({-1}, true);
+  const Tensor gap = Hinge(x.Unsqueeze(-2) - picked + 1.0);
+  const Tensor counted = open.Unsqueeze(-1).BitAnd(is_target.LogicalNot());
+  Tensor loss = Where(counted, gap, 0.0).Sum({-2, -1}) / classes;
+  // A class that does not exist.
+  const Tensor outside = open.BitAnd(y.Ge(classes)).Cast(dtypes::kInt64).Max({-1}).Gt(0);
+  loss = Where(outside, NAN, loss);
+  return Reduced(loss, reduction, input.dtype());
+}
+
 Tensor MultiLabelSoftMarginLoss(const Tensor& input, const Tensor& target, const Tensor* weight,
                                 Reduction reduction) {
   if (absl::Status s = WantFloats("MultiLabelSoftMarginLoss", {&input, weight}); !s.ok()) return Tensor(s);
@@ -447,15 +473,36 @@ absl::StatusOr<Tensor> Ctc(const Tensor& log_probs, const Tensor& targets, const
   const Tensor end = target_length * 2;
   const Tensor before_end = Where(target_length.Squeeze(1).Gt(0), last(end - 1), -INFINITY);
   Tensor loss = -LogSumOf({last(end), before_end});
+  // A target longer than there is room for.
+  loss = Where(target_length.Squeeze(1).Gt(s), NAN, loss);
   if (o.zero_infinity) loss = Where(loss.Eq(INFINITY), 0.0, loss);
   if (o.reduction == Reduction::kMean) loss = loss / target_length.Squeeze(1).Maximum(1).Cast(compute);
   return Reduced(loss, o.reduction, log_probs.dtype());
+}
+
+// {total} one after another to {N, longest}.
+absl::StatusOr<Tensor> PaddedTargets(const Tensor& targets, const Tensor& target_lengths, int64_t longest) {
+  if (!targets.dtype().IsInt() || !target_lengths.dtype().IsInt() || target_lengths.ndim() != 1)
+    return Bad("CtcLoss", "targets one after another, expected integers and lengths [N]");
+  if (longest < 0) return Bad("CtcLoss", "max_target_length ", longest, ", expected at least 0");
+  const int64_t batch = target_lengths.shape()[0];
+  if (longest == 0) return targets.Reshape({0}).Reshape({batch, 0});
+  const Tensor length = target_lengths.Cast(dtypes::kInt64), first = Cumsum(length, 0) - length;
+  const Tensor index = first.Unsqueeze(1) + tensor_internal::Positions(longest, 1, 2, targets);
+  return tensor_internal::TakeAlong(targets, 0, index.Reshape({batch * longest}), 0)
+      .Reshape({batch, longest});
 }
 
 }  // namespace
 
 Tensor CtcLoss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                const Tensor& target_lengths, const CtcLossOptions& options) {
+  if (targets.ok() && target_lengths.ok() && targets.ndim() == 1) {
+    const auto padded =
+        PaddedTargets(targets, target_lengths, options.max_target_length.value_or(targets.numel()));
+    if (!padded.ok()) return Tensor(padded.status());
+    return OrError(Ctc(log_probs, *padded, input_lengths, target_lengths, options));
+  }
   return OrError(Ctc(log_probs, targets, input_lengths, target_lengths, options));
 }
 

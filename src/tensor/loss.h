@@ -5,6 +5,7 @@
 // the data is known: they make the loss NaN. Optional tensors may be null.
 
 #include <cstdint>
+#include <optional>
 
 #include "src/tensor/tensor.h"
 
@@ -66,6 +67,10 @@ struct MultiMarginOptions {
   Reduction reduction = Reduction::kMean;
 };
 Tensor MultiMarginLoss(const Tensor& input, const Tensor& target, const MultiMarginOptions& options = {});
+// input {N, C} or {C}; target of its shape: class indices up to the first negative one. The sum over targets
+// j and other classes i of max(0, 1 - (x[j] - x[i])) / C.
+Tensor MultiLabelMarginLoss(const Tensor& input, const Tensor& target,
+                            Reduction reduction = Reduction::kMean);
 // target {N, C} of 0 and 1.
 Tensor MultiLabelSoftMarginLoss(const Tensor& input, const Tensor& target, const Tensor* weight = nullptr,
                                 Reduction reduction = Reduction::kMean);
@@ -74,8 +79,12 @@ struct CtcLossOptions {
   int64_t blank = 0;
   Reduction reduction = Reduction::kMean;  // the mean divides each by its target's length first
   bool zero_infinity = false;
+  // Of targets one after another; none: all of them, whose cost is as if every target had that length. A
+  // longer target gives NaN.
+  std::optional<int64_t> max_target_length = std::nullopt;
 };
-// log_probs {T, N, C}; targets {N, S}; lengths {N} each, integers.
+// log_probs {T, N, C}; targets {N, S}, or {sum of target lengths} one after another; lengths {N} each,
+// integers.
 Tensor CtcLoss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                const Tensor& target_lengths, const CtcLossOptions& options = {});
 

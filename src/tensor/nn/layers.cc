@@ -5,8 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "src/base/status.h"
-#include "src/tensor/embedding.h"
+#include "src/tensor/activation.h"
 #include "src/tensor/linalg.h"
+#include "src/tensor/loss.h"
 #include "src/tensor/norm.h"
 
 namespace understudy::nn {
@@ -20,6 +21,22 @@ void VisitOptional(const Visitor& v, const char* name, std::optional<Tensor>& t)
 
 // Kaiming's uniform distribution with a = sqrt(5), which is what torch.nn's layers use: 1 / sqrt(fan in).
 double Bound(int64_t fan_in) { return fan_in > 0 ? 1 / std::sqrt(static_cast<double>(fan_in)) : 0; }
+
+// Rows of standard normal numbers, zeros in the padding's.
+Tensor Table(const char* op, int64_t num, int64_t dim, Generator& generator, std::optional<int64_t> padding,
+             const TensorOptions& options) {
+  if (padding && (*padding < -num || *padding >= num)) {
+    return Tensor(absl::InvalidArgumentError(
+        absl::StrCat(op, ": padding_idx ", *padding, " of ", num, " rows, expected one of them")));
+  }
+  Tensor drawn = Randn({num, dim}, generator, options);
+  if (padding) {
+    const int64_t row = *padding < 0 ? *padding + num : *padding;
+    const Tensor rows = Tensor::Arange(0, num, 1, {dtypes::kInt64, options.device}).Reshape({num, 1});
+    drawn = Where(rows.Eq(row), 0.0, drawn);
+  }
+  return drawn.Clone();
+}
 
 struct ConvShape {
   Shape weight;
@@ -163,61 +180,141 @@ void GroupNorm::Visit(const Visitor& v) {
   VisitOptional(v, "bias", bias);
 }
 
-InstanceNorm::InstanceNorm(int64_t channels, double eps, bool affine, const TensorOptions& options)
-    : eps(eps) {
-  if (!affine) return;
-  weight = ConstantParameter({channels}, 1, options);
-  bias = ConstantParameter({channels}, 0, options);
+InstanceNorm::InstanceNorm(int64_t channels, double eps, double momentum, bool affine,
+                           bool track_running_stats, const TensorOptions& options)
+    : eps(eps), momentum(momentum) {
+  if (affine) {
+    weight = ConstantParameter({channels}, 1, options);
+    bias = ConstantParameter({channels}, 0, options);
+  }
+  if (track_running_stats) {
+    running_mean = ConstantParameter({channels}, 0, options);
+    running_var = ConstantParameter({channels}, 1, options);
+    num_batches_tracked = ConstantParameter({}, 0, {dtypes::kInt64, options.device});
+  }
 }
-Tensor InstanceNorm::Forward(const Tensor& x) const {
-  return understudy::InstanceNorm(x, Pointer(weight), Pointer(bias), eps);
+Tensor InstanceNorm::Forward(const Tensor& x) {
+  if (!x.ok()) return x;
+  if (!training() && running_mean) {
+    const BatchNormOptions options{Pointer(weight), Pointer(bias), false, momentum, eps};
+    return understudy::BatchNorm(x, &*running_mean, &*running_var, options).output;
+  }
+  const Tensor y = understudy::InstanceNorm(x, Pointer(weight), Pointer(bias), eps);
+  if (running_mean && y.ok()) {
+    // Each sample's statistics, averaged over the batch.
+    const Tensor wide = x.Detach().Cast(running_mean->dtype()).Flatten(2);
+    const auto mix = [&](Tensor& running, const Tensor& now) {
+      running.Assign(running * (1 - momentum) + now.Mean({0}) * momentum);
+    };
+    mix(*running_mean, wide.Mean({2}));
+    mix(*running_var, wide.Var({2}));
+  }
+  return y;
 }
 void InstanceNorm::Visit(const Visitor& v) {
   VisitOptional(v, "weight", weight);
   VisitOptional(v, "bias", bias);
+  if (!running_mean) return;
+  v.Buffer("running_mean", *running_mean);
+  v.Buffer("running_var", *running_var);
+  v.Buffer("num_batches_tracked", *num_batches_tracked);
 }
 
 Embedding::Embedding(int64_t num, int64_t dim, Generator& generator, std::optional<int64_t> padding,
                      const TensorOptions& options)
-    : padding_idx(padding) {
-  if (padding && (*padding < -num || *padding >= num)) {
-    weight = Tensor(absl::InvalidArgumentError(
-        absl::StrCat("Embedding: padding_idx ", *padding, " of ", num, " rows, expected one of them")));
-    return;
-  }
-  Tensor drawn = Randn({num, dim}, generator, options);
-  if (padding) {
-    const int64_t row = *padding < 0 ? *padding + num : *padding;
-    const Tensor rows = Tensor::Arange(0, num, 1, {dtypes::kInt64, options.device}).Reshape({num, 1});
-    drawn = Where(rows.Eq(row), 0.0, drawn);
-  }
-  weight = drawn.Clone();
-}
+    : padding_idx(padding), weight(Table("Embedding", num, dim, generator, padding, options)) {}
 Tensor Embedding::Forward(const Tensor& index) const {
   return understudy::Embedding(index, weight, padding_idx);
 }
 void Embedding::Visit(const Visitor& v) { v.Parameter("weight", weight); }
 
-MultiheadAttention::MultiheadAttention(int64_t e, int64_t num_heads, Generator& generator, bool with_bias,
-                                       const TensorOptions& options)
-    : num_heads(num_heads),
-      in_proj_weight(XavierUniform({3 * e, e}, generator, 1, options).Clone()),
-      out_proj(e, e, generator, with_bias, options) {
-  if (!with_bias) return;
-  in_proj_bias = ConstantParameter({3 * e}, 0, options);
-  out_proj.bias = ConstantParameter({e}, 0, options);
+EmbeddingBag::EmbeddingBag(int64_t num, int64_t dim, Generator& generator, EmbeddingBagOptions::Mode mode,
+                           std::optional<int64_t> padding, bool include_last_offset,
+                           const TensorOptions& options)
+    : mode(mode),
+      padding_idx(padding),
+      include_last_offset(include_last_offset),
+      weight(Table("EmbeddingBag", num, dim, generator, padding, options)) {}
+Tensor EmbeddingBag::Forward(const Tensor& index, const Tensor* offsets,
+                             const Tensor* per_sample_weights) const {
+  const EmbeddingBagOptions options{mode, per_sample_weights, padding_idx};
+  if (offsets == nullptr) return understudy::EmbeddingBag(index, weight, options);
+  if (!include_last_offset || !offsets->ok() || offsets->ndim() != 1 || offsets->numel() == 0)
+    return understudy::EmbeddingBag(index, weight, *offsets, options);
+  return understudy::EmbeddingBag(index, weight, offsets->Shrink({{0, offsets->numel() - 1}}), options);
 }
-MultiHeadAttentionResult MultiheadAttention::Forward(const Tensor& query, const Tensor& key,
-                                                     const Tensor& value,
-                                                     const MultiHeadAttentionOptions& options) const {
-  const MultiHeadAttentionWeights weights{in_proj_weight, Pointer(in_proj_bias), out_proj.weight,
-                                          Pointer(out_proj.bias)};
-  return MultiHeadAttention(query, key, value, num_heads, weights, options);
+void EmbeddingBag::Visit(const Visitor& v) { v.Parameter("weight", weight); }
+
+Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, Generator& generator, bool with_bias,
+                   const TensorOptions& options)
+    : weight(UniformParameter({out, in1, in2}, Bound(in1), generator, options)) {
+  if (with_bias) bias = UniformParameter({out}, Bound(in1), generator, options);
 }
-void MultiheadAttention::Visit(const Visitor& v) {
-  v.Parameter("in_proj_weight", in_proj_weight);
-  VisitOptional(v, "in_proj_bias", in_proj_bias);
-  v.Child("out_proj", out_proj);
+Tensor Bilinear::Forward(const Tensor& a, const Tensor& b) const {
+  return understudy::Bilinear(a, b, weight, Pointer(bias));
+}
+void Bilinear::Visit(const Visitor& v) {
+  v.Parameter("weight", weight);
+  VisitOptional(v, "bias", bias);
+}
+
+Prelu::Prelu(int64_t num_parameters, double init, const TensorOptions& options)
+    : weight(ConstantParameter({num_parameters}, init, options)) {}
+Tensor Prelu::Forward(const Tensor& x) const { return understudy::Prelu(x, weight); }
+void Prelu::Visit(const Visitor& v) { v.Parameter("weight", weight); }
+
+AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(int64_t in, int64_t classes,
+                                                       std::vector<int64_t> limits, Generator& generator,
+                                                       double div_value, bool head_bias,
+                                                       const TensorOptions& options)
+    : cutoffs(std::move(limits)),
+      head(in, cutoffs.empty() ? 1 : cutoffs[0] + static_cast<int64_t>(cutoffs.size()), generator, head_bias,
+           options) {
+  cutoffs.push_back(classes);
+  for (size_t i = 0; i < cutoffs.size(); ++i) {
+    if (cutoffs.size() < 2 || cutoffs[i] <= (i == 0 ? 0 : cutoffs[i - 1])) {
+      status_ = absl::InvalidArgumentError(
+          absl::StrCat("AdaptiveLogSoftmaxWithLoss: cutoffs that do not rise from above 0 to below ", classes,
+                       " classes"));
+      return;
+    }
+  }
+  double width = static_cast<double>(in);
+  for (size_t i = 0; i + 1 < cutoffs.size(); ++i) {
+    width /= div_value;
+    const auto inner = static_cast<int64_t>(width);
+    tail.emplace_back(Linear(in, inner, generator, false, options),
+                      Linear(inner, cutoffs[i + 1] - cutoffs[i], generator, false, options));
+  }
+}
+Tensor AdaptiveLogSoftmaxWithLoss::LogProb(const Tensor& x) const {
+  if (!status_.ok()) return Tensor(status_);
+  if (x.ok() && x.ndim() != 2)
+    return Tensor(absl::InvalidArgumentError(
+        absl::StrCat("AdaptiveLogSoftmaxWithLoss: input of ", x.ndim(), " axes, expected [N,in]")));
+  const Tensor first = head.Forward(x).LogSoftmax(1);
+  if (!first.ok()) return first;
+  const int64_t n = x.shape()[0];
+  std::vector<Tensor> parts = {first.Shrink({{0, n}, {0, cutoffs[0]}})};
+  for (size_t i = 0; i < tail.size(); ++i) {
+    const int64_t at = cutoffs[0] + static_cast<int64_t>(i);
+    const Tensor inside = tail[i].second.Forward(tail[i].first.Forward(x)).LogSoftmax(1);
+    parts.push_back(inside + first.Shrink({{0, n}, {at, at + 1}}));
+  }
+  return Cat(parts, 1);
+}
+AdaptiveLogSoftmaxWithLoss::Result AdaptiveLogSoftmaxWithLoss::Forward(const Tensor& x,
+                                                                       const Tensor& target) const {
+  const Tensor output = -NllLoss(LogProb(x), target, {nullptr, -100, Reduction::kNone, 0});
+  return {output, -output.Mean()};
+}
+Tensor AdaptiveLogSoftmaxWithLoss::Predict(const Tensor& x) const { return LogProb(x).Argmax(1); }
+void AdaptiveLogSoftmaxWithLoss::Visit(const Visitor& v) {
+  v.Child("head", head);
+  for (size_t i = 0; i < tail.size(); ++i) {
+    v.Child(absl::StrCat("tail.", i, ".0"), tail[i].first);
+    v.Child(absl::StrCat("tail.", i, ".1"), tail[i].second);
+  }
 }
 
 Tensor Sequential::Forward(const Tensor& x) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Layers without time: dense, convolutions, normalisation, tables, dropout, attention and sequences of
-// layers. Names, shapes, defaults and the distribution of fresh parameters are torch.nn's; the numbers come
-// from an explicit Generator. A layer computes nothing: Forward gives a graph.
+// Layers without time that hold tensors: dense, convolutions, normalisation, tables, dropout and sequences of
+// layers (activations, pools and the like: stateless.h; attention: transformer.h). Names, shapes, defaults
+// and the distribution of fresh parameters are torch.nn's; the numbers come from an explicit Generator. A
+// layer computes nothing: Forward gives a graph.
 
 #include <functional>
 #include <memory>
@@ -12,8 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "src/tensor/attention.h"
 #include "src/tensor/conv.h"
+#include "src/tensor/dropout.h"
+#include "src/tensor/embedding.h"
 #include "src/tensor/nn/module.h"
 
 namespace understudy::nn {
@@ -122,13 +124,15 @@ struct GroupNorm : Module {
   void Visit(const Visitor& v) override;
 };
 
-// Without running statistics (PyTorch's default).
+// With running statistics, training assigns them (num_batches_tracked stays 0, as PyTorch leaves it) and
+// evaluation normalises by them.
 struct InstanceNorm : Module {
-  double eps;
+  double eps, momentum;
   std::optional<Tensor> weight, bias;
-  explicit InstanceNorm(int64_t channels, double eps = 1e-5, bool affine = false,
-                        const TensorOptions& options = {});
-  Tensor Forward(const Tensor& x) const;
+  std::optional<Tensor> running_mean, running_var, num_batches_tracked;
+  explicit InstanceNorm(int64_t channels, double eps = 1e-5, double momentum = 0.1, bool affine = false,
+                        bool track_running_stats = false, const TensorOptions& options = {});
+  Tensor Forward(const Tensor& x);
   void Visit(const Visitor& v) override;
 };
 
@@ -141,26 +145,101 @@ struct Embedding : Module {
   void Visit(const Visitor& v) override;
 };
 
-// Draws from the generator, which must outlive it, when training.
-struct Dropout : Module {
-  double p;
-  Generator* generator;
-  Dropout(double p, Generator& generator) : p(p), generator(&generator) {}
-  Tensor Forward(const Tensor& x) const { return understudy::Dropout(x, p, training(), *generator); }
-  void Visit(const Visitor&) override {}
+// Bags of rows of a table, each summed, averaged or maximised.
+struct EmbeddingBag : Module {
+  EmbeddingBagOptions::Mode mode;
+  std::optional<int64_t> padding_idx;  // takes no part
+  bool include_last_offset;            // the last offset is the end of the last bag
+  Tensor weight;                       // {num, dim}
+  EmbeddingBag(int64_t num, int64_t dim, Generator& generator,
+               EmbeddingBagOptions::Mode mode = EmbeddingBagOptions::Mode::kMean,
+               std::optional<int64_t> padding_idx = std::nullopt, bool include_last_offset = false,
+               const TensorOptions& options = {});
+  // index {bags, n}, or {n} with offsets; weights of the index's shape, for sums.
+  Tensor Forward(const Tensor& index, const Tensor* offsets = nullptr,
+                 const Tensor* per_sample_weights = nullptr) const;
+  void Visit(const Visitor& v) override;
 };
 
-// Batch first. No dropout of the attention weights, no bias_k, no kdim or vdim.
-struct MultiheadAttention : Module {
-  int64_t num_heads;
-  Tensor in_proj_weight;  // {3 E, E}
-  std::optional<Tensor> in_proj_bias;
-  Linear out_proj;
-  MultiheadAttention(int64_t embed_dim, int64_t num_heads, Generator& generator, bool with_bias = true,
-                     const TensorOptions& options = {});
-  MultiHeadAttentionResult Forward(const Tensor& query, const Tensor& key, const Tensor& value,
-                                   const MultiHeadAttentionOptions& options = {}) const;
+// a W[o] b + bias for every output o.
+struct Bilinear : Module {
+  Tensor weight;  // {out, in1, in2}
+  std::optional<Tensor> bias;
+  Bilinear(int64_t in1, int64_t in2, int64_t out, Generator& generator, bool with_bias = true,
+           const TensorOptions& options = {});
+  Tensor Forward(const Tensor& a, const Tensor& b) const;
   void Visit(const Visitor& v) override;
+};
+
+struct Prelu : Module {
+  Tensor weight;  // {1} or {channels}
+  explicit Prelu(int64_t num_parameters = 1, double init = 0.25, const TensorOptions& options = {});
+  Tensor Forward(const Tensor& x) const;
+  void Visit(const Visitor& v) override;
+};
+
+// Random layers draw from the generator, which must outlive them, when training.
+struct RandomLayer : Module {
+  Generator* generator;
+  explicit RandomLayer(Generator& generator) : generator(&generator) {}
+  void Visit(const Visitor&) override {}
+};
+struct Dropout : RandomLayer {
+  double p;
+  Dropout(double p, Generator& generator) : RandomLayer(generator), p(p) {}
+  Tensor Forward(const Tensor& x) const { return understudy::Dropout(x, p, training(), *generator); }
+};
+struct AlphaDropout : RandomLayer {
+  double p;
+  AlphaDropout(double p, Generator& generator) : RandomLayer(generator), p(p) {}
+  Tensor Forward(const Tensor& x) const { return understudy::AlphaDropout(x, p, training(), *generator); }
+};
+struct FeatureAlphaDropout : RandomLayer {
+  double p;
+  FeatureAlphaDropout(double p, Generator& generator) : RandomLayer(generator), p(p) {}
+  Tensor Forward(const Tensor& x) const {
+    return understudy::FeatureAlphaDropout(x, p, training(), *generator);
+  }
+};
+// Whole channels of {N, C, spatial...}; of one or three spatial axes also {C, spatial...}.
+template <int kAxes>
+struct DropoutOf : RandomLayer {
+  double p;
+  DropoutOf(double p, Generator& generator) : RandomLayer(generator), p(p) {}
+  Tensor Forward(const Tensor& x) const {
+    if (kAxes != 2 && x.ok() && x.ndim() == kAxes + 1)
+      return understudy::FeatureDropout(x.Unsqueeze(0), p, training(), *generator).Squeeze(0);
+    return understudy::FeatureDropout(x, p, training(), *generator);
+  }
+};
+using Dropout1d = DropoutOf<1>;
+using Dropout2d = DropoutOf<2>;
+using Dropout3d = DropoutOf<3>;
+struct Rrelu : RandomLayer {
+  double lower, upper;
+  explicit Rrelu(Generator& generator, double lower = 1.0 / 8, double upper = 1.0 / 3)
+      : RandomLayer(generator), lower(lower), upper(upper) {}
+  Tensor Forward(const Tensor& x) const { return understudy::Rrelu(x, lower, upper, training(), *generator); }
+};
+
+// Grave et al., "Efficient softmax approximation for GPUs" (2017): frequent classes in the head, the others
+// in clusters of falling width.
+struct AdaptiveLogSoftmaxWithLoss : Module {
+  std::vector<int64_t> cutoffs;  // rising, the last one the number of classes
+  Linear head;                   // {cutoffs[0] + clusters, in}
+  std::vector<std::pair<Linear, Linear>> tail;
+  AdaptiveLogSoftmaxWithLoss(int64_t in, int64_t classes, std::vector<int64_t> cutoffs, Generator& generator,
+                             double div_value = 4, bool head_bias = false, const TensorOptions& options = {});
+  struct Result {
+    Tensor output, loss;  // {N} log-probabilities of the targets, and minus their mean
+  };
+  Result Forward(const Tensor& x, const Tensor& target) const;  // {N, in}, {N}
+  Tensor LogProb(const Tensor& x) const;                        // {N, classes}
+  Tensor Predict(const Tensor& x) const;                        // {N}, the likeliest class
+  void Visit(const Visitor& v) override;
+
+ private:
+  absl::Status status_;
 };
 
 // Layers one after another; names are their positions.

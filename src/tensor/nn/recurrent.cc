@@ -25,15 +25,22 @@ absl::Status Bad(const A&... a) {
 }  // namespace
 
 RecurrentCell::RecurrentCell(RecurrentKind kind, int64_t input, int64_t hidden, Generator& generator,
-                             bool with_bias, const TensorOptions& options, std::string suffix)
+                             bool with_bias, const TensorOptions& options, std::string suffix,
+                             int64_t proj_size)
     : kind(kind), hidden_size(hidden), suffix(std::move(suffix)) {
   const double bound = hidden > 0 ? 1 / std::sqrt(static_cast<double>(hidden)) : 0;
   const int64_t rows = Gates(kind) * hidden;
   weight_ih = UniformParameter({rows, input}, bound, generator, options);
-  weight_hh = UniformParameter({rows, hidden}, bound, generator, options);
-  if (!with_bias) return;
-  bias_ih = UniformParameter({rows}, bound, generator, options);
-  bias_hh = UniformParameter({rows}, bound, generator, options);
+  weight_hh = UniformParameter({rows, proj_size > 0 ? proj_size : hidden}, bound, generator, options);
+  if (with_bias) {
+    bias_ih = UniformParameter({rows}, bound, generator, options);
+    bias_hh = UniformParameter({rows}, bound, generator, options);
+  }
+  if (proj_size == 0) return;
+  weight_hr = kind == RecurrentKind::kLstm && proj_size > 0 && proj_size < hidden
+                  ? UniformParameter({proj_size, hidden}, bound, generator, options)
+                  : Tensor(Bad("proj_size ", proj_size, " for ", hidden,
+                               " hidden units, expected an LSTM and a size below them"));
 }
 
 void RecurrentCell::Visit(const Visitor& v) {
@@ -41,12 +48,15 @@ void RecurrentCell::Visit(const Visitor& v) {
   v.Parameter("weight_hh" + suffix, weight_hh);
   if (bias_ih) v.Parameter("bias_ih" + suffix, *bias_ih);
   if (bias_hh) v.Parameter("bias_hh" + suffix, *bias_hh);
+  if (weight_hr) v.Parameter("weight_hr" + suffix, *weight_hr);
 }
 
 RecurrentCell::State RecurrentCell::Zero(const Tensor& x) const {
   if (!x.ok()) return {x, x};
-  const Tensor zeros = Tensor::Zeros({x.shape()[0], hidden_size}, {x.dtype(), x.device()});
-  return {zeros, kind == RecurrentKind::kLstm ? zeros : Tensor()};
+  const auto zeros = [&](int64_t width) {
+    return Tensor::Zeros({x.shape()[0], width}, {x.dtype(), x.device()});
+  };
+  return {zeros(output_size()), kind == RecurrentKind::kLstm ? zeros(hidden_size) : Tensor()};
 }
 
 RecurrentCell::State RecurrentCell::Forward(const Tensor& x, const State& state) const {
@@ -72,17 +82,18 @@ RecurrentCell::State RecurrentCell::Forward(const Tensor& x, const State& state)
   const Tensor i = gate(gates, 0).Sigmoid(), f = gate(gates, 1).Sigmoid(), g = gate(gates, 2).Tanh(),
                o = gate(gates, 3).Sigmoid();
   const Tensor c = (f * state.c + i * g).Contiguous();
-  return {(o * c.Tanh()).Contiguous(), c};
+  const Tensor h = (o * c.Tanh()).Contiguous();
+  return {weight_hr ? understudy::Linear(h, *weight_hr).Contiguous() : h, c};
 }
 
 Recurrent::Recurrent(RecurrentKind kind, int64_t input, int64_t hidden, Generator& generator,
                      const RecurrentOptions& o)
-    : options(o) {
-  const int64_t directions = o.bidirectional ? 2 : 1;
+    : options(o), generator(&generator) {
+  const int64_t directions = o.bidirectional ? 2 : 1, width = o.proj_size > 0 ? o.proj_size : hidden;
   for (int64_t layer = 0; layer < o.num_layers; ++layer) {
     for (int64_t d = 0; d < directions; ++d) {
-      cells.emplace_back(kind, layer == 0 ? input : directions * hidden, hidden, generator, o.with_bias,
-                         o.tensor, absl::StrCat("_l", layer, d == 0 ? "" : "_reverse"));
+      cells.emplace_back(kind, layer == 0 ? input : directions * width, hidden, generator, o.with_bias,
+                         o.tensor, absl::StrCat("_l", layer, d == 0 ? "" : "_reverse"), o.proj_size);
     }
   }
 }
@@ -100,10 +111,12 @@ Recurrent::Result Recurrent::Forward(const Tensor& input, const Tensor* h, const
   const Tensor x = options.batch_first ? input.Transpose(0, 1) : input;
   const int64_t time = x.shape()[0], batch = x.shape()[1];
   if (time == 0) return fail(Bad("a sequence of length 0, expected at least 1"));
-  const Shape want = {static_cast<int64_t>(cells.size()), batch, cells[0].hidden_size};
+  if (cells[0].weight_hr && !cells[0].weight_hr->ok()) return fail(cells[0].weight_hr->status());
   for (const Tensor* s : {h, c}) {
     if (s == nullptr) continue;
     if (!s->ok()) return fail(s->status());
+    const Shape want = {static_cast<int64_t>(cells.size()), batch,
+                        s == c ? cells[0].hidden_size : cells[0].output_size()};
     if (s->shape() != want)
       return fail(Bad("initial state of ", s->ndim(), " axes and ", s->numel(), " elements, expected {",
                       want[0], ", ", want[1], ", ", want[2], "}"));
@@ -131,6 +144,9 @@ Recurrent::Result Recurrent::Forward(const Tensor& input, const Tensor* h, const
     }
     for (size_t t = 0; t < steps.size(); ++t)
       steps[t] = directions == 1 ? out[0][t] : Cat({out[0][t], out[1][t]}, 1);
+    // One draw for the whole sequence.
+    if (options.dropout != 0 && training() && first + directions < cells.size())
+      steps = Unbind(Dropout(Stack(steps, 0), options.dropout, true, *generator).Contiguous(), 0);
   }
   Result r;
   r.output = Stack(steps, 0);

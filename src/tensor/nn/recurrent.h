@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Recurrent layers with torch.nn's names, gate order and shapes, unrolled over time: the graph grows with the
-// length of the sequence. No dropout between layers and no projections (proj_size).
+// length of the sequence.
 
 #include <optional>
 #include <string>
@@ -19,12 +19,16 @@ struct RecurrentCell : Module {
   int64_t hidden_size;
   Tensor weight_ih, weight_hh;             // {gates * hidden, input}, {gates * hidden, hidden}
   std::optional<Tensor> bias_ih, bias_hh;  // {gates * hidden}
+  std::optional<Tensor> weight_hr;         // {projected, hidden}; LSTM only
   std::string suffix;                      // of the names: "" for a cell, "_l0_reverse" in a layer
+  // proj_size above 0: h is projected to that width.
   RecurrentCell(RecurrentKind kind, int64_t input, int64_t hidden, Generator& generator,
-                bool with_bias = true, const TensorOptions& options = {}, std::string suffix = "");
+                bool with_bias = true, const TensorOptions& options = {}, std::string suffix = "",
+                int64_t proj_size = 0);
+  int64_t output_size() const { return weight_hr ? weight_hr->shape()[0] : hidden_size; }
 
   struct State {
-    Tensor h, c;  // {batch, hidden}; c of LSTM only
+    Tensor h, c;  // {batch, hidden}, h of a projection {batch, projected}; c of LSTM only
   };
   State Forward(const Tensor& x, const State& state) const;
   // Zeros for inputs like x {batch, input}.
@@ -42,20 +46,31 @@ struct GruCell : RecurrentCell {
       : RecurrentCell(RecurrentKind::kGru, input, hidden, generator, with_bias, options) {}
 };
 
+struct RnnCell : RecurrentCell {
+  RnnCell(int64_t input, int64_t hidden, Generator& generator, bool with_bias = true, bool relu = false,
+          const TensorOptions& options = {})
+      : RecurrentCell(relu ? RecurrentKind::kRnnRelu : RecurrentKind::kRnnTanh, input, hidden, generator,
+                      with_bias, options) {}
+};
+
 struct RecurrentOptions {
   int64_t num_layers = 1;
   bool with_bias = true, batch_first = false, bidirectional = false;
   TensorOptions tensor;
+  double dropout = 0;     // of every layer's output but the last one's, in training
+  int64_t proj_size = 0;  // LSTM only
 };
 struct Recurrent : Module {
   RecurrentOptions options;
   std::vector<RecurrentCell> cells;  // [layer * directions + direction]
+  Generator* generator;              // of dropout, which must then outlive the layer
   Recurrent(RecurrentKind kind, int64_t input, int64_t hidden, Generator& generator,
             const RecurrentOptions& options = {});
 
   struct Result {
     Tensor output;  // {time, batch, directions * hidden}; {batch, time, ...} with batch_first
     Tensor h, c;    // {layers * directions, batch, hidden}; c of LSTM only
+    // Projections put their width in hidden's place, but in c.
   };
   // x {time, batch, input}, or {batch, time, input} with batch_first; h and c as in the result, zeros by
   // default.

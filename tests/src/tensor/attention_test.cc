@@ -40,7 +40,23 @@ TEST(AttentionErrors, NameOperationValueAndExpectation) {
   refused(MultiHeadAttention(x, x, zeros({2, 4, 4}), 2, w).output, "expected [N,L,E], [N,S,E] and [N,S,E]");
   w.in_proj = zeros({4, 4});
   refused(MultiHeadAttention(x, x, x, 2, w).weights,
-          "in_proj [4,4] and out_proj [4,4], expected [12,4] and [4,4]");
+          "in_proj [4,4] for widths 4, 4 and 4, expected [12,4] and equal widths");
+  const Tensor wide = zeros({2, 3, 6}), square = zeros({4, 4}), across = zeros({4, 6});
+  w.q_proj = &square;
+  refused(MultiHeadAttention(x, wide, wide, 2, w).output,
+          "some of q_proj, k_proj and v_proj, expected all or none");
+  w.k_proj = &across;
+  w.v_proj = &square;
+  refused(MultiHeadAttention(x, wide, wide, 2, w).output, "projection 2 of shape [4,4], expected [4,6]");
+  w.v_proj = &across;
+  EXPECT_TRUE(MultiHeadAttention(x, wide, wide, 2, w).output.ok());
+  MultiHeadAttentionOptions dropping;
+  dropping.dropout_p = 0.5;
+  refused(MultiHeadAttention(x, wide, wide, 2, w, dropping).output,
+          "dropout of 0.5 without a generator, expected one");
+  const Tensor row = zeros({1, 1, 4});
+  w.bias_k = &row;
+  refused(MultiHeadAttention(x, wide, wide, 2, w).output, "one of bias_k and bias_v, expected both or none");
 }
 
 }  // namespace
