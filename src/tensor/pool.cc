@@ -8,6 +8,7 @@
 
 #include "src/base/status.h"
 #include "src/tensor/nn_internal.h"
+#include "src/uop/eval.h"
 
 namespace understudy {
 namespace {
@@ -95,10 +96,11 @@ Ints LastAxes(const Tensor& w, int n) {
   return axes;
 }
 
+// Below every element: the identity of MAX, which in a float without infinities is finite.
 Number Lowest(DType t) {
-  if (t.IsFloat()) return -INFINITY;
+  const ConstValue v = uop::IdentityOf(Op::kMax, t);
   if (t.IsBool()) return false;
-  return t.IsSigned() ? -(int64_t{1} << (t.BitWidth() - 1)) : int64_t{0};
+  return std::holds_alternative<double>(v) ? Number(std::get<double>(v)) : Number(std::get<int64_t>(v));
 }
 
 // Row-major positions in the spatial axes, -1 where there is no element.

@@ -4,6 +4,9 @@
 Used by the make_*.py beside it (torch 2.5.1, numpy 1.26 or later; CPU). A case is run in float64 unless its
 inputs say otherwise. The gradients are those of sum(out[i] * weight(i)) over all float results, with the
 weight that `Weights` gives an element by its position.
+
+`LISTENERS` are told of every case, and then nothing is written (tests/data/ops/make_typed.py, which asks the
+same functions in other element types).
 """
 import json
 import os
@@ -12,6 +15,8 @@ import numpy as np
 import torch
 
 torch.set_num_threads(1)
+
+LISTENERS = []  # f(writer, op, inputs, function, args); writer: who is asked to write, or a family's name
 
 NAMES = {
     torch.float64: "f64", torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16",
@@ -60,6 +65,8 @@ class Writer:
 
     def Case(self, name, op, inputs, f, args=None, grad=True, tol=None, cpu=True):
         """f(*inputs) gives a tensor or a list of them."""
+        for listen in LISTENERS:
+            listen(self, op, inputs, f, args or {})
         leaves = [x.clone().requires_grad_(True) if grad and x.is_floating_point() else x for x in inputs]
         out = f(*leaves)
         out = list(out) if isinstance(out, (list, tuple)) else [out]
@@ -80,6 +87,9 @@ class Writer:
         self.cases.append(case)
 
     def Write(self, file):
+        self.file = os.path.basename(file)
+        if LISTENERS:
+            return
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), file)
         with open(path, "w") as out:
             out.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in self.cases) + "\n]\n")

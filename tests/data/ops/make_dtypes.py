@@ -80,7 +80,7 @@ def Case(op, inputs, f, args=None, tol=None):
     if got.dtype not in vectors.NAMES or not Exact([got]):
         return
     # Results in 8 and 16 bits are rounded once or twice: either is within a unit in the last place.
-    w.Case(name, op, inputs, lambda *_: got, args, grad=False, tol=tol or Tolerance(got.dtype))
+    w.Case(name, op, inputs, (lambda *_: got) if any(x.dtype in UNSIGNED for x in inputs) else f, args, grad=False, tol=tol or Tolerance(got.dtype))
     w.cases[-1]["own_types"] = True
 
 
@@ -146,7 +146,7 @@ for s in FLOATS + INTS + UNSIGNED + EIGHT:
         if t in UNSIGNED + [torch.uint8]:
             v = v.float().abs().to(s) if s not in UNSIGNED else v
         got = v.to(t)
-        w.Case(f"cast_{Name(s)}_{Name(t)}", "cast", [v], lambda *_: got, {"to": Name(t)}, grad=False, tol=1e-9)
+        w.Case(f"cast_{Name(s)}_{Name(t)}", "cast", [v], lambda x: x.to(t), {"to": Name(t)}, grad=False, tol=1e-9)
         w.cases[-1]["own_types"] = True
 for t in EIGHT:
     big = torch.tensor([0.0, 1.0, 0.017, 0.002, 1e-4, 3.3, 100.0, 240.0, 440.0, -448.0, 464.0, 500.0, 57344.0, 61440.0, 1e6, float("inf"), float("nan")])

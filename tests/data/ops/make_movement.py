@@ -107,6 +107,8 @@ def Einops():
 
 Movement()
 Einops()
+C("split_sizes", [R(7, 2)], lambda x: x.split([2, 4, 1], 0), {"sizes": [2, 4, 1], "axis": 0})
+C("tensor_split_at", [R(7, 2)], lambda x: x.tensor_split([1, 3, -1], 0), {"at": [1, 3, -1], "axis": 0})
 w.Write(os.path.join(HERE, "movement.json"))
 
 w = Writer(13)

@@ -11,6 +11,7 @@ from mpmath import mp, mpf
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "nn"))
+import vectors  # noqa: E402
 from vectors import Writer  # noqa: E402
 
 w = Writer(31)
@@ -54,6 +55,8 @@ w.Case("xlog1py", "xlog1py", [R(2, 3), R(3, lo=-0.9, hi=3)], S.xlog1py)
 w.Case("xlog1py_edges", "xlog1py", [torch.tensor([0.0, 0, 0, 1, 2], dtype=torch.float64), torch.tensor([-1.0, NAN, INF, -1.0, -2.0], dtype=torch.float64)],
        S.xlog1py, grad=False)
 w.Write(os.path.join(HERE, "special.json"))
+if vectors.LISTENERS:
+    sys.exit()
 
 # --- Exact values ---
 

@@ -11,10 +11,13 @@ element's weight is 0.5 + ((7 i + 3) mod 11) / 8; null where there is none. "cpu
 import json
 import math
 import os
+import sys
 
 import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "nn"))
+import vectors  # noqa: E402
 NAMES = {
     torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16", torch.int8: "i8",
     torch.uint8: "u8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64", torch.bool: "bool",
@@ -54,6 +57,8 @@ def weights(n):
 
 
 def case(op, inputs, f, args=None, grad=True):
+    for listen in vectors.LISTENERS:
+        listen(family, op, inputs, f, args or {})
     ins = [t.detach().clone().requires_grad_(grad and t.is_floating_point()) for t in inputs]
     out = f(*ins)
     outs = list(out) if isinstance(out, (tuple, list)) else [out]
@@ -292,18 +297,20 @@ case("scatter_add", [rand((3,)), index((200,), 3), rand((200,))], lambda x, i, y
 for shape in [(6,), (3, 4), (2, 3, 4), (), (0, 2)]:
     for size in (0, 3, 15):
         t = ties(shape)
-        nz = torch.nonzero(t)
-        want = torch.full((size, len(shape)), -7, dtype=I64)
-        k = min(size, nz.shape[0])
-        if len(shape):
-            want[:k] = nz[:k]
-        case("nonzero_static", [t], lambda x: want, {"size": size, "fill_value": -7}, False)
+        def Nonzero(x):
+            nz = torch.nonzero(x)
+            want = torch.full((size, len(shape)), -7, dtype=I64)
+            k = min(size, nz.shape[0])
+            if len(shape):
+                want[:k] = nz[:k]
+            return want
+        case("nonzero_static", [t], Nonzero, {"size": size, "fill_value": -7}, False)
         m = rand(shape, BOOL)
 
         def select(x, mask):
             s = torch.masked_select(x, mask)
             k = min(size, s.shape[0])
-            out = torch.cat([s[:k], torch.full((size - k,), 9.0)])
+            out = torch.cat([s[:k], torch.full((size - k,), 9).to(s.dtype)])
             return out, mask.sum()
         case("masked_select_static", [rand(shape), m], select, {"size": size, "fill_value": 9})
 for right in (False, True):
@@ -384,7 +391,7 @@ for inc in (False, True):
     case("vander", [rand((3,), I32).to(I64)], lambda x: torch.vander(x, 3, inc), {"n": 3, "increasing": inc}, False)
 
 total = 0
-for name, list_of_cases in cases.items():
+for name, list_of_cases in cases.items() if not vectors.LISTENERS else []:
     path = os.path.join(HERE, name + ".json")
     with open(path, "w") as f:
         f.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in list_of_cases) + "\n]\n")

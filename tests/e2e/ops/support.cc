@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "src/base/status.h"
 
@@ -11,8 +12,6 @@ namespace {
 
 using vectors::Array;
 using vectors::Case;
-
-constexpr std::pair<const char*, char> kDevices[] = {{"REF", 'r'}, {"CPU", 'c'}, {"AMD", 'a'}, {"CUDA", 'n'}};
 
 // The type that a case is about: its first float, else its first input, else its first result.
 DType TypeOf(const Case& c) {
@@ -58,6 +57,18 @@ bool Near(double got, double want, double tolerance) {
   return std::abs(got - want) <= tolerance * std::max(1.0, std::abs(want));
 }
 
+// What a result of type `result` of inputs of type `input` may be off, relative to the larger of 1 and it.
+// Sums of a device may be ordered in another way and functions are within some units in the last place; in
+// types narrower than f32 that moves the one rounding at the end.
+double Tolerance(DType result, DType input, double of_case, bool is_ref) {
+  const double ulp = Ulp(result);
+  if (is_ref) return std::max(of_case, ulp);
+  const double steps = result.IsFloat() && result.BitWidth() < 32 ? 2 : 32;
+  // Indices and wide results of narrow inputs come of narrow numbers.
+  const double narrow = input.IsFloat() && result.IsFloat() ? std::min(Ulp(input), 0x1p-3) : 0;
+  return std::max({of_case, steps * ulp, 2 * narrow});
+}
+
 struct Result {
   absl::Status status;
   std::vector<DType> types;
@@ -91,17 +102,17 @@ Tensor Input(const Array& a, DType t, const std::string& device) {
 
 // The case on a device, its inputs of type `from` as `to`.
 Result Evaluate(Engine& engine, const OperationCases& operation, const Case& c, DType from, DType to,
-                const char* device) {
+                const std::string& device) {
   std::vector<Tensor> in;
   for (const Array& a : c.inputs) {
     in.push_back(Input(a, a.dtype == from || (a.dtype.IsFloat() && from.IsFloat()) ? to : a.dtype, device));
   }
   Result result;
-  for (Tensor& y : (*operation.call)(in, c.args)) {
+  for (Tensor& y : (*operation.call)(in, vectors::ArgsOn(c, device))) {
     result.status = y.status();
     if (!result.status.ok()) return result;
-    // Operations without inputs are made where their options say.
-    Tensor there = c.inputs.empty() ? y.To(device) : y;
+    // Constants are made nowhere.
+    Tensor there = c.inputs.empty() && y.device() != device ? y.To(device) : y;
     const auto bytes = engine.Bytes(there);
     result.status = bytes.status();
     if (!result.status.ok()) return result;
@@ -141,10 +152,14 @@ std::vector<OperationCases> AllOperations() {
   return out;
 }
 
-absl::StatusOr<std::unique_ptr<SupportProbe>> SupportProbe::Create() {
-  auto probe = std::make_unique<SupportProbe>();
-  US_ASSIGN_OR_RETURN(probe->rig_, Rig::Create());
-  return probe;
+SupportProbe::SupportProbe(std::vector<SupportDevice> devices) : devices_(std::move(devices)) {
+  US_CHECK(!devices_.empty() && devices_[0].name == "REF") << "REF is compared with";
+}
+
+std::string SupportProbe::letters() const {
+  std::string all;
+  for (const SupportDevice& d : devices_) all += d.letter;
+  return all;
 }
 
 std::string SupportProbe::Cell(const OperationCases& operation, DType type, SupportRow& row) {
@@ -166,32 +181,34 @@ std::string SupportProbe::Cell(const OperationCases& operation, DType type, Supp
     }
   }
   if (cases.empty()) return "";
+  std::vector<Result> refs;
+  for (const Case* c : cases) {
+    refs.push_back(Evaluate(*devices_[0].engine, operation, *c, TypeOf(*c), type, devices_[0].name));
+    const absl::Status& s = refs.back().status;
+    if (s.ok()) continue;
+    if (IsRefusal(s)) return "-";
+    row.problems.push_back(operation.op + " " + type.Name() + " on REF (" + c->name +
+                           "): " + std::string(s.message()));
+    return "!";
+  }
   std::string good;
-  for (const auto& [device, letter] : kDevices) {
+  for (const SupportDevice& device : devices_) {
+    const bool is_ref = &device == &devices_[0];
+    if (!device.types.empty() && std::count(device.types.begin(), device.types.end(), type) == 0) continue;
     bool right = true;
-    for (const Case* c : cases) {
-      const std::string where = operation.op + " " + type.Name() + " on " + device + " (" + c->name + ")";
-      const Result ref = Evaluate(rig_->engine(), operation, *c, TypeOf(*c), type, "REF");
-      if (!ref.status.ok()) {
-        if (IsRefusal(ref.status)) return "-";
-        row.problems.push_back(where + ": " + std::string(ref.status.message()));
-        return "!";
-      }
+    for (size_t n = 0; n < std::min(cases.size(), device.vectors) && right; ++n) {
+      const Case& c = *cases[n];
+      const std::string where = operation.op + " " + type.Name() + " on " + device.name + " (" + c.name + ")";
       const Result got =
-          letter == 'r' ? ref : Evaluate(rig_->engine(), operation, *c, TypeOf(*c), type, device);
+          is_ref ? refs[n] : Evaluate(*device.engine, operation, c, TypeOf(c), type, device.name);
       if (!got.status.ok()) {
         right = false;
         if (!IsRefusal(got.status)) row.problems.push_back(where + ": " + std::string(got.status.message()));
         continue;
       }
       for (size_t i = 0; i < got.values.size(); ++i) {
-        const std::vector<double>& want = own ? c->outputs[i].values : ref.values[i];
-        // Sums of a device may be ordered in another way, functions are within some units in the last place.
-        const double ulp = Ulp(got.types[i]);
-        const double narrow = type.IsFloat() ? std::min(Ulp(type), 0x1p-3) : 0;
-        const double tolerance = own && letter == 'r'
-                                     ? std::max(c->tolerance, ulp)
-                                     : std::max({c->tolerance * (own ? 1 : 0), 32 * ulp, 4 * narrow});
+        const std::vector<double>& want = own ? c.outputs[i].values : refs[n].values[i];
+        const double tolerance = Tolerance(got.types[i], type, own ? c.tolerance : 0, own && is_ref);
         for (size_t k = 0; k < want.size(); ++k) {
           if (!(got.values[i].size() == want.size() && Near(got.values[i][k], want[k], tolerance))) {
             row.problems.push_back(where + ": result " + std::to_string(i) + "[" + std::to_string(k) +
@@ -203,7 +220,7 @@ std::string SupportProbe::Cell(const OperationCases& operation, DType type, Supp
         }
       }
     }
-    if (right) good += own ? static_cast<char>(std::toupper(letter)) : letter;
+    if (right) good += own ? device.letter : static_cast<char>(std::tolower(device.letter));
   }
   return good.empty() ? "-" : good;
 }
@@ -232,10 +249,12 @@ std::string SupportPage(const std::vector<SupportRow>& rows) {
       "# Operations, element types and devices\n\n"
       "Made by running every operation: `bazel run --config=opt //tests/e2e/ops:ops_page -- --markdown > "
       "docs/ops.md`; a test runs a part of it again.\n\n"
-      "A cell names the devices that give the right value for inputs of that type: R is `REF`, C is `CPU`, A "
-      "is `AMD` (gfx1100, on the emulator, through the driver), N is `CUDA` (H200, on the emulator, through "
-      "the mock driver library). Capitals: a result of PyTorch or NumPy in that type says what is right. "
-      "Small "
+      "A cell names the devices that give the right value for inputs of that type: R is `REF`, C is `CPU` "
+      "(LLVM), X is `X86` (machine code of our own), M is `A64` (the same for AArch64, under QEMU), T is `C` "
+      "(C text, clang), O is `OPENCL` (OpenCL C text, PoCL; tried in u8, i32, f16 and f32), A is `AMD` "
+      "(gfx1100, on the emulator, through "
+      "the driver), N is `CUDA` (H200, on the emulator, through the mock driver library). "
+      "Capitals: a result of PyTorch or NumPy in that type says what is right. Small "
       "letters: the inputs of another type's vector were rounded to this one, and the devices agree with "
       "`REF`. `-`: refused by a named error. Empty: there is nothing to try. The number counts "
       "the operation's vectors; ∂: they hold its derivatives too.\n";

@@ -9,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "src/runtime/engine.h"
 #include "tests/src/tensor/calls/calls.h"
-#include "tools/rig/rig.h"
 
 namespace understudy {
 
@@ -27,9 +26,9 @@ struct OperationCases {
 // In the order of vectors::Families(), then by name.
 std::vector<OperationCases> AllOperations();
 
-// A cell: a letter for each device that gives the right value, R (REF), C (CPU), A (AMD gfx1100, emulated);
-// capital where a vector of PyTorch or NumPy in that type says what is right, small where only REF does. "-":
-// the operation refuses the type. "!": a device gives a wrong value; `problems` says which.
+// A cell: a letter for each device that gives the right value; capital where a vector of PyTorch or NumPy in
+// that type says what is right, small where only REF does. "-": the operation refuses the type. "!": a device
+// gives a wrong value; `problems` says which.
 struct SupportRow {
   std::string family, op;
   size_t vectors = 0;
@@ -38,15 +37,27 @@ struct SupportRow {
   std::vector<std::string> problems;
 };
 
+// A device of the table: its letter, its name for tensors and the engine that has it. Devices that start a
+// compiler for each kernel take one vector a cell, or the cells of some types alone (none: of all).
+struct SupportDevice {
+  char letter;
+  std::string name;
+  Engine* engine;
+  size_t vectors = 2;
+  std::vector<DType> types = {};
+};
+
 class SupportProbe {
  public:
-  static absl::StatusOr<std::unique_ptr<SupportProbe>> Create();
+  // REF first; the engines outlive the probe.
+  explicit SupportProbe(std::vector<SupportDevice> devices);
   SupportRow Measure(const OperationCases& operation);
+  std::string letters() const;
 
  private:
   std::string Cell(const OperationCases& operation, DType type, SupportRow& row);
 
-  std::unique_ptr<Rig> rig_;
+  std::vector<SupportDevice> devices_;
 };
 
 // The row as a line of the table, and the whole page.

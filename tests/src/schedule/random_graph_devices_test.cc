@@ -60,9 +60,10 @@ TEST_P(RandomGraphs, EqualPlainArrays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, RandomGraphs,
-                         testing::Values(Kind{"CPU", 12}, Kind{"X86", 150}, Kind{"A64", 10}, Kind{"AMD", 6},
-                                         Kind{"CUDA", 30}, Kind{"gfx1150", 3}, Kind{"gfx1201", 3},
-                                         Kind{"gfx90a", 3}, Kind{"gfx942", 3}, Kind{"gfx950", 3}),
+                         testing::Values(Kind{"CPU", 12}, Kind{"X86", 150}, Kind{"A64", 10}, Kind{"C", 2},
+                                         Kind{"OPENCL", 2}, Kind{"AMD", 6}, Kind{"CUDA", 30},
+                                         Kind{"gfx1150", 3}, Kind{"gfx1201", 3}, Kind{"gfx90a", 3},
+                                         Kind{"gfx942", 3}, Kind{"gfx950", 3}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

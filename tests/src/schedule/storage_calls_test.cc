@@ -26,7 +26,7 @@ class StorageCalls : public StorageTest {
     return *u->src(1);
   }
 };
-UNDERSTUDY_STORAGE_DEVICES(StorageCalls);
+UNDERSTUDY_ALL_DEVICES(StorageCalls);
 
 Out PlusAndTwice(In in) { return {in[0] + 1, in[0] * 2}; }
 

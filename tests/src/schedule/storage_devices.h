@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two devices of one kind and an engine over them, for tests of storage: every test runs on pairs of REF and
-// CPU, and on the emulated AMD GPU and the CUDA device beside a REF.
+// Two devices and an engine over them, for tests of storage: every test runs on pairs of REF and of CPU, and
+// on other devices beside a REF.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "mockgpu/amd/mock_kernel.h"
-#include "src/runtime/amd/amd_device.h"
 #include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/engine.h"
 #include "src/runtime/ref/ref_device.h"
 #include "src/tensor/tensor.h"
-#include "tests/src/runtime/cuda/open_cuda.h"
+#include "tests/src/schedule/any_device.h"
 
 namespace understudy {
 
@@ -23,30 +22,20 @@ class StorageTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const std::string kind = GetParam();
-    if (kind == "AMD") {
-      mockgpu::MockKernel::Options options;
-      options.log_events = false;
-      auto machine = mockgpu::MockKernel::Create(std::move(options));
-      ASSERT_TRUE(machine.ok()) << machine.status();
-      machine_ = *std::move(machine);
-      auto amd = AmdDevice::Open(*machine_);
-      ASSERT_TRUE(amd.ok()) << amd.status();
-      amd_ = *std::move(amd);
-      devices_.Register(amd_);
-      d0 = "AMD", d1 = "REF:1";
-    } else if (kind == "CUDA") {
-      auto cuda = test::OpenCuda();
-      ASSERT_TRUE(cuda.ok()) << cuda.status();
-      devices_.Register(*std::move(cuda));
-      d0 = "CUDA", d1 = "REF:1";
-    } else {
-      d0 = kind + ":0", d1 = kind + ":1";
-    }
+    d0 = kind + ":0", d1 = kind + ":1";
     if (kind == "CPU") {
       devices_.Register(std::make_shared<CpuDevice>(d0));
       devices_.Register(std::make_shared<CpuDevice>(d1));
+    } else if (kind == "REF") {
+      devices_.Register(std::make_shared<RefDevice>(d0));
+      devices_.Register(std::make_shared<RefDevice>(d1));
     } else {
-      if (kind == "REF") devices_.Register(std::make_shared<RefDevice>(d0));
+      auto opened = test::OpenDevice(kind);
+      if (absl::IsNotFound(opened.status())) GTEST_SKIP() << opened.status();
+      ASSERT_TRUE(opened.ok()) << opened.status();
+      d0 = opened->device->name(), d1 = "REF:1";
+      close_ = std::move(opened->close);
+      devices_.Register(std::move(opened->device));
       devices_.Register(std::make_shared<RefDevice>(d1));
     }
     engine = std::make_unique<Engine>(devices_);
@@ -54,8 +43,7 @@ class StorageTest : public testing::TestWithParam<const char*> {
   void TearDown() override {
     engine.reset();
     devices_ = DeviceRegistry();
-    if (amd_ == nullptr) return;
-    EXPECT_TRUE(amd_->gpu().Close().ok());
+    EXPECT_TRUE(close_().ok());
   }
 
   Tensor F32(std::vector<float> data, Shape shape, const std::string& device = "") {
@@ -89,13 +77,16 @@ class StorageTest : public testing::TestWithParam<const char*> {
   std::unique_ptr<Engine> engine;
 
  private:
-  std::unique_ptr<mockgpu::MockKernel> machine_;
-  std::shared_ptr<AmdDevice> amd_;
   DeviceRegistry devices_;
+  std::function<absl::Status()> close_ = [] { return absl::OkStatus(); };
 };
 
-#define UNDERSTUDY_STORAGE_DEVICES(suite)                                                \
-  INSTANTIATE_TEST_SUITE_P(Devices, suite, testing::Values("REF", "CPU", "AMD", "CUDA"), \
+#define UNDERSTUDY_DEVICES(suite, ...)                                   \
+  INSTANTIATE_TEST_SUITE_P(Devices, suite, testing::Values(__VA_ARGS__), \
                            [](const auto& info) { return std::string(info.param); })
+#define UNDERSTUDY_STORAGE_DEVICES(suite) UNDERSTUDY_DEVICES(suite, "REF", "CPU", "X86", "AMD", "CUDA")
+// With those that start a compiler for each kernel.
+#define UNDERSTUDY_ALL_DEVICES(suite) \
+  UNDERSTUDY_DEVICES(suite, "REF", "CPU", "X86", "C", "OPENCL", "AMD", "CUDA")
 
 }  // namespace understudy

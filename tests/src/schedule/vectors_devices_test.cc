@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PyTorch's vectors of all operations on the devices that render code of their own, a share of them each: the
-// machine code for x86-64 and AArch64, PTX and the code of each AMD GPU on emulated ones. (The vector tests
-// themselves take REF and the CPU, the table of docs/ops.md the emulated AMD GPU.)
+// machine code for x86-64 and AArch64, C and OpenCL C text, PTX and the code of each AMD GPU on emulated
+// ones. (The vector tests themselves take REF and the CPU, the table of docs/ops.md the emulated AMD GPU.)
 #include <iostream>
 
 #include "gtest/gtest.h"
@@ -42,9 +42,10 @@ TEST_P(Vectors, HoldOnTheDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Vectors,
-                         testing::Values(Kind{"X86", 3}, Kind{"A64", 80}, Kind{"CUDA", 10},
-                                         Kind{"gfx1150", 60}, Kind{"gfx1201", 60}, Kind{"gfx90a", 60},
-                                         Kind{"gfx942", 60}, Kind{"gfx950", 60}),
+                         testing::Values(Kind{"X86", 4}, Kind{"A64", 120}, Kind{"C", 400},
+                                         Kind{"OPENCL", 400}, Kind{"CUDA", 15}, Kind{"gfx1150", 120},
+                                         Kind{"gfx1201", 120}, Kind{"gfx90a", 120}, Kind{"gfx942", 120},
+                                         Kind{"gfx950", 120}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -28,6 +28,8 @@ class SecondDerivative : public testing::TestWithParam<Job> {};
 TEST_P(SecondDerivative, IsTheDifferenceOfGradients) {
   // PyTorch bounds a small variance without telling the gradient.
   if (GetParam().c.name == "gaussian_nll_small_var") GTEST_SKIP() << "the gradient is not the slope";
+  // What is detached moves with the input in a difference.
+  if (GetParam().c.op == "detach_product") GTEST_SKIP() << "the gradient is not the slope";
   vectors::CheckSecondDerivative(GetParam().c, *GetParam().family->calls);
 }
 INSTANTIATE_TEST_SUITE_P(Operations, SecondDerivative, testing::ValuesIn(Jobs()),

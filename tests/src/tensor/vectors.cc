@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/src/tensor/vectors.h"
 
+#include <zstd.h>
+
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <memory>
+#include <sstream>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "src/base/status.h"
-#include "src/runtime/cpu/cpu_device.h"
 #include "src/runtime/engine.h"
 #include "src/uop/graph.h"
 #include "tests/src/schedule/mini_engine.h"
@@ -37,11 +39,34 @@ Array ToArray(const json& v) {
   return {*t, v.at("s").get<Shape>(), Doubles(v.at("v"))};
 }
 
+// The file's contents, decompressed where it is zstd's.
+std::string Text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  US_CHECK(file.good()) << path;
+  std::stringstream bytes;
+  bytes << file.rdbuf();
+  const std::string data = bytes.str();
+  if (!absl::EndsWith(path, ".zst")) return data;
+  std::string out;
+  ZSTD_DStream* const stream = ZSTD_createDStream();
+  std::string piece(1 << 18, '\0');
+  ZSTD_inBuffer in{data.data(), data.size(), 0};
+  for (size_t left = 1; left != 0;) {
+    ZSTD_outBuffer to{piece.data(), piece.size(), 0};
+    left = ZSTD_decompressStream(stream, &to, &in);
+    US_CHECK(!ZSTD_isError(left)) << path << ": " << ZSTD_getErrorName(left);
+    US_CHECK(left == 0 || to.pos != 0 || in.pos != in.size) << path << " ends too early";
+    out.append(piece, 0, to.pos);
+  }
+  ZSTD_freeDStream(stream);
+  return out;
+}
+
 // As vectors.py writes them.
-Tensor Weights(const Tensor& like) {
+Tensor Weights(const Tensor& like, const std::string& device) {
   std::vector<double> w(like.numel());
   for (size_t k = 0; k < w.size(); ++k) w[k] = 0.5 + static_cast<double>((k * 7 + 3) % 11) / 8;
-  return ToTensor(w, like.shape(), like.dtype());
+  return ToTensor(w, like.shape(), like.dtype(), device);
 }
 
 void ExpectNear(const std::vector<double>& got, const std::vector<double>& want, double tolerance,
@@ -56,23 +81,24 @@ void ExpectNear(const std::vector<double>& got, const std::vector<double>& want,
   }
 }
 
-std::vector<Tensor> Run(const Case& c, const Calls& calls, const std::vector<Tensor>& in) {
+std::vector<Tensor> Run(const Case& c, const Calls& calls, const std::vector<Tensor>& in,
+                        const std::string& device = "CPU") {
   const auto call = calls.find(c.op);
   if (call == calls.end()) {
     ADD_FAILURE() << "the test does not know the operation " << c.op;
     return {};
   }
-  const std::vector<Tensor> out = call->second(in, c.args);
+  const std::vector<Tensor> out = call->second(in, ArgsOn(c, device));
   EXPECT_EQ(out.size(), c.outputs.size());
   return out;
 }
 
-std::vector<Tensor> GradientsOf(const Case& c, const std::vector<Tensor>& out,
-                                const std::vector<Tensor>& in) {
+std::vector<Tensor> GradientsOf(const Case& c, const std::vector<Tensor>& out, const std::vector<Tensor>& in,
+                                const std::string& device = "CPU") {
   Tensor loss;
   for (const Tensor& y : out) {
     if (!y.dtype().IsFloat()) continue;
-    const Tensor part = (y * Weights(y)).Sum();
+    const Tensor part = (y * Weights(y, device)).Sum();
     loss = loss.ok() ? loss + part : part;
   }
   std::vector<Tensor> wanted;
@@ -116,10 +142,8 @@ Tensor GradientAlong(const Case& c, const Calls& calls, double step, std::vector
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 std::vector<Case> Load(const std::string& path) {
-  std::ifstream file(path);
-  US_CHECK(file.good()) << path;
   std::vector<Case> cases;
-  for (const json& v : json::parse(file)) {
+  for (const json& v : json::parse(Text(path))) {
     Case c;
     c.name = v.at("name");
     c.op = v.at("op");
@@ -138,6 +162,12 @@ std::vector<Case> Load(const std::string& path) {
   }
   US_CHECK(!cases.empty()) << path;
   return cases;
+}
+
+json ArgsOn(const Case& c, const std::string& device) {
+  json args = c.args;
+  if (c.inputs.empty()) args["device"] = device;
+  return args;
 }
 
 Tensor ToTensor(const std::vector<double>& values, const Shape& shape, DType t, const std::string& device) {
@@ -251,35 +281,58 @@ void CheckSecondDerivative(const Case& c, const Calls& calls) {
   EXPECT_NEAR(slope, difference, 2e-6 * size);
 }
 
-absl::Status CheckOnDevice(const Case& c, const Calls& calls, Engine& engine, const std::string& device) {
+absl::Status CheckOnDevice(const Case& c, const Calls& calls, Engine& engine, const std::string& device,
+                           bool gradients) {
   std::vector<Tensor> in;
+  bool narrowed = false;
   for (const Array& a : c.inputs) {
-    in.push_back(ToTensor(a.values, a.shape,
-                          a.dtype == dtypes::kFloat64 && !c.own_types ? dtypes::kFloat32 : a.dtype, device));
+    const bool as_f32 = a.dtype == dtypes::kFloat64 && !c.own_types;
+    narrowed |= as_f32;
+    in.push_back(ToTensor(a.values, a.shape, as_f32 ? dtypes::kFloat32 : a.dtype, device));
   }
-  const std::vector<Tensor> out = Run(c, calls, in);
+  const std::vector<Tensor> out = Run(c, calls, in, device);
   if (testing::Test::HasFailure()) return absl::OkStatus();
+  // Everything in one call: gradients come from the whole graph.
+  std::vector<Tensor> wide;
   for (size_t i = 0; i < out.size(); ++i) {
-    Tensor wide = out[i].Cast(dtypes::kFloat64);
-    // Operations without inputs are made where their options say.
-    if (c.inputs.empty() && device != "CPU") wide = wide.To(device);
-    const auto got = engine.Data<double>(wide);
+    if (!out[i].ok()) return out[i].status();
+    const DType t = out[i].dtype(), expected = c.outputs[i].dtype;
+    EXPECT_TRUE(t == expected || (narrowed && expected == dtypes::kFloat64 && t == dtypes::kFloat32))
+        << "result " << i << " is " << t.Name() << ", PyTorch has " << expected.Name();
+    EXPECT_EQ(out[i].shape(), c.outputs[i].shape) << "result " << i;
+    wide.push_back(out[i].Cast(dtypes::kFloat64));
+    // Constants are made nowhere.
+    if (c.inputs.empty() && wide.back().device() != device) wide.back() = wide.back().To(device);
+  }
+  std::vector<size_t> input_of;
+  if (gradients && c.has_grads) {
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (!c.grads[i].empty()) input_of.push_back(i);
+    }
+    const std::vector<Tensor> grads = GradientsOf(c, out, in, device);
+    for (size_t k = 0; k < grads.size(); ++k) {
+      if (!grads[k].ok()) return grads[k].status();
+      EXPECT_EQ(grads[k].dtype().Name(), in[input_of[k]].dtype().Name())
+          << "gradient of input " << input_of[k];
+      wide.push_back(grads[k].Cast(dtypes::kFloat64));
+    }
+  }
+  std::vector<Tensor*> all;
+  for (Tensor& t : wide) all.push_back(&t);
+  if (const absl::Status s = engine.Realize(all); !s.ok()) return s;
+  const double tolerance = c.own_types ? c.tolerance : std::max(2e-5, c.tolerance);
+  for (size_t i = 0; i < wide.size(); ++i) {
+    const auto got = engine.Data<double>(wide[i]);
     if (!got.ok()) return got.status();
-    ExpectNear(*got, c.outputs[i].values, c.own_types ? c.tolerance : std::max(2e-5, c.tolerance),
-               c.name + " on " + device + ": result " + std::to_string(i));
+    const bool is_result = i < out.size();
+    const std::string what =
+        is_result ? absl::StrCat("result ", i) : absl::StrCat("gradient of input ", input_of[i - out.size()]);
+    // In f32 a gradient sums more roundings than its result.
+    ExpectNear(*got, is_result ? c.outputs[i].values : c.grads[input_of[i - out.size()]],
+               is_result || c.own_types ? tolerance : 5 * tolerance,
+               absl::StrCat(c.name, " on ", device, ": ", what));
   }
   return absl::OkStatus();
-}
-
-void CheckOnCpu(const Case& c, const Calls& calls) {
-  if (!c.cpu) GTEST_SKIP() << "on REF only";
-  static Engine* const engine = [] {
-    DeviceRegistry devices;
-    devices.Register(std::make_shared<CpuDevice>());
-    return new Engine(devices);
-  }();
-  const absl::Status status = CheckOnDevice(c, calls, *engine, "CPU");
-  ASSERT_TRUE(status.ok()) << status;
 }
 
 }  // namespace understudy::vectors

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Test vectors made by PyTorch (tests/data/nn/*.json, written by the make_*.py beside them): each case gives
-// an operation's name and arguments, inputs, results and the gradients of a weighted sum of the results. A
-// test binary says what each name means as Tensor calls; every case is then checked on REF in its own types
-// with its gradients, and on CPU in f32.
+// Test vectors made by PyTorch (tests/data/{nn,ops,tensor_families,typed}, written by the make_*.py in them):
+// each case gives an operation's name and arguments, inputs, results and the gradients of a weighted sum of
+// the results. A test binary says what each name means as Tensor calls; every case is then checked on REF in
+// its own types with its gradients, and on CPU in f32, too.
 
 #include <functional>
 #include <map>
@@ -39,11 +39,15 @@ std::vector<Case> Load(const std::string& path);
 using Call = std::function<std::vector<Tensor>(const std::vector<Tensor>& in, const nlohmann::json& args)>;
 using Calls = std::map<std::string, Call>;
 
+// The case's arguments; without inputs they say on which device to make the results.
+nlohmann::json ArgsOn(const Case& c, const std::string& device);
+
 void CheckOnRef(const Case& c, const Calls& calls);
-void CheckOnCpu(const Case& c, const Calls& calls);
-// The same on the engine's device of that name (f64 as f32, but for cases of own types); what the device
-// answers when it does not run the case.
-absl::Status CheckOnDevice(const Case& c, const Calls& calls, Engine& engine, const std::string& device);
+void CheckOnCpu(const Case& c, const Calls& calls);  // in //tests/src/tensor:vectors_cpu
+// The same on the engine's device of that name (f64 as f32, but for cases of own types): values, shapes,
+// types and, if asked, gradients; what the device answers when it does not run the case.
+absl::Status CheckOnDevice(const Case& c, const Calls& calls, Engine& engine, const std::string& device,
+                           bool gradients = true);
 // The derivative of the gradients along one direction of all float inputs, against central differences of the
 // gradients, in f64 on REF. Skips cases without gradients and of other types.
 void CheckSecondDerivative(const Case& c, const Calls& calls);

@@ -14,7 +14,7 @@ namespace understudy::vectors {
 
 const Calls& AttentionCalls();
 const Calls& ConvCalls();
-const Calls& CoreCalls();  // the methods of Tensor, Where, Cat and Stack
+const Calls& CoreCalls();  // the other methods of Tensor, and Where
 const Calls& DecompositionCalls();
 const Calls& ElementwiseCalls();
 const Calls& EmbeddingCalls();
@@ -26,7 +26,9 @@ const Calls& LossCalls();
 const Calls& MovementCalls();
 const Calls& NormCalls();
 const Calls& PoolCalls();
+const Calls& RandomCalls();
 const Calls& SpecialCalls();
+const Calls& ViewCalls();  // movement as methods of Tensor, writing in place
 
 // A file of vectors and the table that its names are found in.
 struct Family {

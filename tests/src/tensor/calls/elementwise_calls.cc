@@ -31,6 +31,11 @@ Out TwoMethod(In x, const json&) {
   return {(x[0].*F)(x[1])};
 }
 
+// A whole number stays one: it does not make a float of an integer tensor.
+Number Num(const json& v) {
+  return v.is_number_integer() ? Number(v.get<int64_t>()) : Number(v.get<double>());
+}
+
 }  // namespace
 
 const Calls& ElementwiseCalls() {
@@ -94,22 +99,18 @@ const Calls& ElementwiseCalls() {
       {"bitwise_xor", TwoMethod<&Tensor::BitXor>},
       {"shl", TwoMethod<&Tensor::Shl>},
       {"shr", TwoMethod<&Tensor::Shr>},
-      {"pow_number", [](In x, const json& a) -> Out { return {x[0].Pow(a["e"].get<double>())}; }},
+      {"pow_number", [](In x, const json& a) -> Out { return {x[0].Pow(Num(a["e"]))}; }},
       {"heaviside", [](In x, const json&) -> Out { return {Heaviside(x[0], x[1])}; }},
       {"isclose", [](In x, const json& a) -> Out { return {IsClose(x[0], x[1], 1e-5, 1e-8, a["nan"])}; }},
       {"allclose", [](In x, const json&) -> Out { return {AllClose(x[0], x[1])}; }},
-      {"clamp_numbers",
-       [](In x, const json& a) -> Out { return {x[0].Clamp(a["lo"].get<double>(), a["hi"].get<double>())}; }},
+      {"clamp_numbers", [](In x, const json& a) -> Out { return {x[0].Clamp(Num(a["lo"]), Num(a["hi"]))}; }},
       {"clamp",
        [](In x, const json&) -> Out { return {Clamp(x[0], &x[1], x.size() > 2 ? &x[2] : nullptr)}; }},
-      {"masked_fill",
-       [](In x, const json& a) -> Out { return {MaskedFill(x[0], x[1], a["value"].get<double>())}; }},
+      {"masked_fill", [](In x, const json& a) -> Out { return {MaskedFill(x[0], x[1], Num(a["value"]))}; }},
       {"masked_fill_tensor", [](In x, const json&) -> Out { return {MaskedFill(x[0], x[1], x[2])}; }},
       {"lerp", [](In x, const json&) -> Out { return {x[0].Lerp(x[1], x[2])}; }},
-      {"addcmul",
-       [](In x, const json& a) -> Out { return {Addcmul(x[0], x[1], x[2], a["value"].get<double>())}; }},
-      {"addcdiv",
-       [](In x, const json& a) -> Out { return {Addcdiv(x[0], x[1], x[2], a["value"].get<double>())}; }},
+      {"addcmul", [](In x, const json& a) -> Out { return {Addcmul(x[0], x[1], x[2], Num(a["value"]))}; }},
+      {"addcdiv", [](In x, const json& a) -> Out { return {Addcdiv(x[0], x[1], x[2], Num(a["value"]))}; }},
       {"relu6", One<Relu6>},
       {"leaky_relu", [](In x, const json& a) -> Out { return {LeakyRelu(x[0], a["slope"])}; }},
       {"rrelu_eval", [](In x, const json& a) -> Out { return {RreluEval(x[0], a["lower"], a["upper"])}; }},

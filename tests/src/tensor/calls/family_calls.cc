@@ -27,7 +27,7 @@ bool Keep(Args a) { return a.value("keepdim", false); }
 Out Both(const ValuesAndIndices& v) { return {v.values, v.indices}; }
 Out Both(const std::pair<Tensor, Tensor>& v) { return {v.first, v.second}; }
 Number Num(Args v) { return v.is_number_integer() ? Number(v.get<int64_t>()) : Number(v.get<double>()); }
-TensorOptions Options(Args a) { return {TypeOf(a).value_or(dtypes::kFloat32), "CPU"}; }
+TensorOptions Options(Args a) { return {TypeOf(a).value_or(dtypes::kFloat32), a.value("device", "CPU")}; }
 ScatterMode Mode(Args a) {
   const auto m = a.at("mode").get<std::string>();
   return m == "sum"    ? ScatterMode::kSum
@@ -119,6 +119,7 @@ const Calls& FamilyCalls() {
        }},
 
       {"sort", [](In x, Args a) { return Both(Sort(x[0], Dim(a), a["descending"].get<bool>())); }},
+      {"argsort", [](In x, Args a) -> Out { return {Argsort(x[0], Dim(a), a["descending"].get<bool>())}; }},
       {"msort", [](In x, Args) -> Out { return {Msort(x[0])}; }},
       {"topk", [](In x, Args a) { return Both(Topk(x[0], a["k"], Dim(a), a["largest"].get<bool>())); }},
       {"kthvalue", [](In x, Args a) { return Both(Kthvalue(x[0], a["k"], Dim(a), Keep(a))); }},
@@ -133,6 +134,15 @@ const Calls& FamilyCalls() {
       {"median_value", [](In x, Args a) -> Out { return {Median(x[0], Dim(a)).values}; }},
       {"nanmedian_value", [](In x, Args a) -> Out { return {Nanmedian(x[0], Dim(a)).values}; }},
 
+      {"full",
+       [](In, Args a) -> Out {
+         return {Tensor::Full(a["shape"].get<Shape>(), Num(a["value"]), Options(a))};
+       }},
+      {"zeros", [](In, Args a) -> Out { return {Tensor::Zeros(a["shape"].get<Shape>(), Options(a))}; }},
+      {"ones", [](In, Args a) -> Out { return {Tensor::Ones(a["shape"].get<Shape>(), Options(a))}; }},
+      {"full_like", [](In x, Args a) -> Out { return {FullLike(x[0], Num(a["value"]))}; }},
+      {"zeros_like", [](In x, Args) -> Out { return {ZerosLike(x[0])}; }},
+      {"ones_like", [](In x, Args) -> Out { return {OnesLike(x[0])}; }},
       {"arange",
        [](In, Args a) -> Out {
          return {Tensor::Arange(Num(a["a"][0]), Num(a["a"][1]), Num(a["a"][2]), Options(a))};
