@@ -3,7 +3,9 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "mockgpu/amd/mock_kernel.h"
 #include "src/base/status.h"
+#include "src/runtime/amd/amd_device.h"
 #include "src/runtime/capture.h"
 #include "tests/src/schedule/storage_devices.h"
 
