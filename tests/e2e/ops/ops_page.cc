@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "tests/e2e/ops/all_devices.h"
+#include "tests/e2e/ops/card_record.h"
 
 int main(int argc, char** argv) {
   using namespace understudy;  // NOLINT
@@ -37,6 +38,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "not installed: what %s needs\n", devices->absent().c_str());
     if (markdown) return 1;
   }
+  const auto card = CardRecord::Load("tests/data/ops/h200.txt");
+  if (!card.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(card.status().message()).c_str());
+    return 1;
+  }
   SupportProbe probe(devices->table());
   std::vector<SupportRow> rows;
   size_t problems = 0;
@@ -49,6 +55,7 @@ int main(int argc, char** argv) {
     rows.push_back(probe.Measure(o));
     for (const std::string& p : rows.back().problems) std::fprintf(stderr, "%s\n", p.c_str());
     problems += rows.back().problems.size();
+    card->AddTo(rows.back());
     if (!markdown) std::fputs(SupportLine(rows.back()).c_str(), stdout);
   }
   if (markdown) std::fputs(SupportPage(rows).c_str(), stdout);

@@ -2,12 +2,16 @@
 // docs/ops.md says what the operations do now: it lists every operation that has vectors, no cell shows a
 // wrong value, and every twelfth row, measured again, is the row of the page (of the devices that are slow to
 // start, every two hundredth).
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "src/base/status.h"
 #include "tests/e2e/ops/all_devices.h"
+#include "tests/e2e/ops/card_record.h"
 
 namespace understudy {
 namespace {
@@ -71,6 +75,36 @@ void ExpectRows(const std::string& letters, size_t first, size_t step) {
 }
 
 TEST(OpsPage, RowsAreWhatIsMeasured) { ExpectRows("RCXAN", OPS_PART, 24); }
+
+// The card's letter stands where its recording has it, in every row.
+TEST(OpsPage, TheCardsCellsAreTheRecordedOnes) {
+  const std::string page = Page();
+  const auto card = CardRecord::Load("tests/data/ops/h200.txt");
+  ASSERT_TRUE(card.ok()) << card.status();
+  const std::vector<OperationCases> all = AllOperations();
+  EXPECT_EQ(card->rows(), all.size());
+  for (const OperationCases& o : all) {
+    SupportRow row{o.family, o.op, o.cases.size(), false, {}, {}};
+    for (const vectors::Case& c : o.cases) row.gradient |= c.has_grads;
+    const std::string line = RowOf(page, row);
+    // The row's cells without the card's letter are what AddTo starts from.
+    std::vector<absl::string_view> fields = absl::StrSplit(line, '|');
+    ASSERT_EQ(fields.size(), SupportTypes().size() + 4) << o.op;
+    for (size_t i = 0; i < SupportTypes().size(); ++i) {
+      std::string cell(absl::StripAsciiWhitespace(fields[i + 3]));
+      cell.erase(std::remove_if(cell.begin(), cell.end(), [](char c) { return c == 'H' || c == 'h'; }),
+                 cell.end());
+      if (!cell.empty()) row.cells[SupportTypes()[i].Name()] = cell;
+    }
+    card->AddTo(row);
+    EXPECT_EQ(SupportLine(row), line + "\n");
+  }
+}
+
+TEST(OpsPage, ARecordThatIsNoTableIsRefused) {
+  EXPECT_THAT(CardRecord::Parse("## Elementwise\n| `abs` | 3 | RH |\n").status().message(),
+              testing::HasSubstr("line 2: expected a row of 15 cells"));
+}
 
 // A compiler or an emulator is started for each kernel.
 TEST(OpsPage, RowsOfSlowDevicesAreWhatIsMeasured) { ExpectRows("RMTO", 5 * OPS_PART, 400); }
