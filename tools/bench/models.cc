@@ -9,6 +9,7 @@
 #include "src/base/status.h"
 #include "src/runtime/buffer.h"
 #include "src/tensor/activation.h"
+#include "src/tensor/attention.h"
 #include "src/tensor/linalg.h"
 #include "src/tensor/loss.h"
 #include "src/tensor/movement_ops.h"
