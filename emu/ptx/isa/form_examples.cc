@@ -223,7 +223,7 @@ Requirement Require(int form) {
   const Form& row = Forms()[static_cast<size_t>(form)];
   std::vector<const ModifierNeed*> needs;
   Requirement out;
-  out.version = std::max(row.ptx_version, 23);  // FormModule has addresses of 64 bits
+  out.version = row.ptx_version;
   for (const Written& example : Write(form, 64))
     for (const ModifierNeed& need : ModifierNeeds()) {
       if (!need.AppliesTo(row.op, example.modifiers)) continue;
@@ -231,9 +231,9 @@ Requirement Require(int form) {
       out.version = std::max(out.version, need.ptx_version);
     }
   static constexpr std::pair<int, char> kTargets[] = {
-      {20, 0},  {30, 0},    {32, 0},    {50, 0},    {52, 0},    {53, 0},    {60, 0},   {61, 0},
-      {70, 0},  {72, 0},    {75, 0},    {80, 0},    {86, 0},    {89, 0},    {90, 0},   {90, 'a'},
-      {100, 0}, {100, 'f'}, {100, 'a'}, {103, 'f'}, {103, 'a'}, {120, 'f'}, {120, 'a'}};
+      {10, 0},   {11, 0},  {13, 0},    {20, 0},    {30, 0},    {32, 0},    {50, 0},    {52, 0},   {53, 0},
+      {60, 0},   {61, 0},  {70, 0},    {72, 0},    {75, 0},    {80, 0},    {86, 0},    {89, 0},   {90, 0},
+      {90, 'a'}, {100, 0}, {100, 'f'}, {100, 'a'}, {103, 'f'}, {103, 'a'}, {120, 'f'}, {120, 'a'}};
   for (const bool all : {true, false})
     for (const auto& [sm, suffix] : kTargets) {
       if (!Admits(compiled.targets, sm, suffix, out.version)) continue;
@@ -267,7 +267,11 @@ std::string FormTarget(int form) { return Require(form).target; }
 
 std::string FormModule(const std::vector<std::string>& instructions, const std::string& version,
                        const std::string& target) {
-  std::string text = ".version " + version + "\n.target " + target + "\n.address_size 64\n";
+  // Addresses of 64 bits came with PTX 2.3 and sm_20.
+  const bool old_version = version < "2.3";
+  const bool old_target = target == "sm_10" || target == "sm_11" || target == "sm_13";
+  std::string text = ".version " + (old_version ? "2.3" : version) + "\n.target " +
+                     (old_target ? "sm_20" : target) + "\n.address_size 64\n";
   text +=
       ".global .texref tx;\n.global .surfref sf;\n.global .align 16 .b8 gv[256];\n"
       ".shared .align 16 .b8 sv[256];\n.const .align 16 .b8 cv[256];\n"
