@@ -97,7 +97,7 @@ TEST(OpsPage, TheCardsCellsAreTheRecordedOnes) {
       if (!cell.empty()) row.cells[SupportTypes()[i].Name()] = cell;
     }
     card->AddTo(row);
-    EXPECT_EQ(SupportLine(row), line + "\n");
+    EXPECT_EQ(SupportLine(row), line);
   }
 }
 
